@@ -74,7 +74,7 @@ def restored(
         beside: the student's own files next to the notebook, by name, which may be answers.
         added_later: cells that the assignment did not have at first.
     """
-    work = _Restoration(submitted, released)
+    work = _Repair(submitted, released)
     attachments = KeptAttachments(work.cells)
     work.find_marked()
     work.find_stripped()
@@ -108,7 +108,7 @@ def _of_graded_cells(work: Restoration) -> list[Doubt]:
     return doubts
 
 
-class _Restoration(Restoration):
+class _Repair(Restoration):
     """Fills `present` until it has every cell in `known`."""
 
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:

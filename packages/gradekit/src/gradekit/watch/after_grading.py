@@ -16,7 +16,7 @@ from gradekit.nbgrader_plugin.run_checks import RESULT
 from gradekit.watch.arrivals import HandIn, time_of
 from gradekit.watch.history import Deadlines
 from gradekit.watch.pipeline import NotGraded
-from gradekit.watch.status import EventKind, Reports, seen
+from gradekit.watch.status import EventKind, Reports, last_listed
 from gradekit.watch.watched import WatchedCourse
 
 
@@ -193,7 +193,7 @@ class DuePages:
     def _count(self) -> None:
         status = self._reports.status
         status.held = len(self._held)
-        status.held_ones = seen(
+        status.held_ones = last_listed(
             (printable(f"{student} {assignment}"), f"due at {time_in_words(record.due)}")
             for (student, assignment, _), record in self._held.items()
         )

@@ -90,6 +90,14 @@ class Look:
     refused: list[Refusal] = field(default_factory=list)
     incomplete: list[Path] = field(default_factory=list)
 
+    def add(self, folder: Path, found: HandIn | Refusal | None) -> None:
+        if isinstance(found, HandIn):
+            self.hand_ins.append(found)
+        elif isinstance(found, Refusal):
+            self.refused.append(found)
+        else:
+            self.incomplete.append(folder)
+
 
 class Inbound:
     """The folder of the exchange that `nbgrader submit` copies to: one folder for each hand-in.
@@ -125,13 +133,7 @@ class Inbound:
         self._incomplete = {name: still for name, still in self._incomplete.items() if name in names}
         look = Look()
         for name in sorted(names):
-            found = self._read.get(name) or self._found(name)
-            if isinstance(found, HandIn):
-                look.hand_ins.append(found)
-            elif isinstance(found, Refusal):
-                look.refused.append(found)
-            else:
-                look.incomplete.append(self._folder / name)
+            look.add(self._folder / name, self._read.get(name) or self._found(name))
         return look
 
     def _found(self, name: str) -> HandIn | Refusal | None:
@@ -259,44 +261,42 @@ class Submitted:
 
     def look(self) -> Look:
         begun = self._clock()
-        look, still = Look(), {}
+        look, with_notebooks = Look(), set()
         for student, assignment, folder in self._folders():
-            key = student, assignment
             try:
                 state = _state_of(folder)
             except FileNotFoundError:  # something is being copied there
-                look.incomplete.append(folder)
-                continue
+                look.add(folder, None)
             except OSError as error:
-                look.refused.append(Refusal(folder, f"can't be read ({error.strerror})", student, assignment))
-                continue
-            if not state.notebook:
-                continue
-            if usable_name(student) != student:
-                reason = "has a name that nbgrader can't handle: rename the folder"
-                look.refused.append(Refusal(folder, reason, student, assignment))
-                continue
-            still[key] = self._still.get(key, Still())
-            unchanged = max(still[key].since(state.stamp), time.time() - state.changed - CLOCK_SECONDS)
-            if unchanged < FOLDER_SECONDS:
-                look.incomplete.append(folder)
-                continue
-            stamped = time_of(folder)
-            look.hand_ins.append(
-                HandIn(
-                    student,
-                    assignment,
-                    stamped or datetime.fromtimestamp(state.notebook, UTC),
-                    folder,
-                    state=state.stamp,
-                    has_timestamp=stamped is not None,
-                    copied=datetime.fromtimestamp(state.changed, UTC),
-                )
-            )
-        self._still = still
+                refusal = Refusal(folder, f"can't be read ({error.strerror})", student, assignment)
+                look.add(folder, refusal)
+            else:
+                if state.notebook:
+                    with_notebooks.add((student, assignment))
+                    look.add(folder, self._found(student, assignment, folder, state))
+        self._still = {names: still for names, still in self._still.items() if names in with_notebooks}
         took = self._clock() - begun
         self._next = self._clock() + min(_LONGEST, max(_SHORTEST, took / _SHARE))
         return look
+
+    def _found(self, student: str, assignment: str, folder: Path, state: "_State") -> HandIn | Refusal | None:
+        """What a folder with a notebook is; None if it is incomplete."""
+        if usable_name(student) != student:
+            reason = "has a name that nbgrader can't handle: rename the folder"
+            return Refusal(folder, reason, student, assignment)
+        still = self._still.setdefault((student, assignment), Still())
+        if max(still.since(state.stamp), time.time() - state.changed - CLOCK_SECONDS) < FOLDER_SECONDS:
+            return None
+        stamped = time_of(folder)
+        return HandIn(
+            student,
+            assignment,
+            stamped or datetime.fromtimestamp(state.notebook, UTC),
+            folder,
+            state=state.stamp,
+            has_timestamp=stamped is not None,
+            copied=datetime.fromtimestamp(state.changed, UTC),
+        )
 
 
 @dataclass(frozen=True)

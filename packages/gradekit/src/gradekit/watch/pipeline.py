@@ -30,8 +30,8 @@ from gradekit.page.shown import deadline_of
 from gradekit.submission.renamed import is_notebook, move_up, put_endings_right
 from gradekit.verdict.grade import points_of
 from gradekit.watch.arrivals import HandIn
+from gradekit.watch.exchange import ExchangeOf
 from gradekit.watch.history import History
-from gradekit.watch.one_hand_in import ExchangeOf
 
 
 class NotGraded(Exception):

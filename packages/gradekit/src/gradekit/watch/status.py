@@ -166,7 +166,7 @@ class Reports:
             write_atomically(self._path, msgspec.json.encode(self.status).decode())
 
 
-def seen(found: Iterable[tuple[str, str]]) -> list[ListedHandIn]:
+def last_listed(found: Iterable[tuple[str, str]]) -> list[ListedHandIn]:
     """The last items of a list that may be long."""
     return [ListedHandIn(name, reason) for name, reason in list(found)[-_NAMED_AT_MOST:]]
 

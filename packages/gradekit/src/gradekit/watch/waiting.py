@@ -13,7 +13,7 @@ from gradekit.course.printing import printable, quoted
 from gradekit.watch.arrivals import HandIn, Look, Refusal, time_of
 from gradekit.watch.history import Deadlines
 from gradekit.watch.pipeline import NotGraded
-from gradekit.watch.status import EventKind, ListedHandIn, Reports, seen
+from gradekit.watch.status import EventKind, ListedHandIn, Reports, last_listed
 from gradekit.watch.watched import WatchedCourse
 
 #: between full looks, since network file systems report changes late
@@ -195,7 +195,7 @@ class Waiting:
                 self._reports.say(EventKind.WAITING, text, hand_in.student, hand_in.assignment)
         self._late = set(left)
         self._reports.status.late = len(left)
-        self._reports.status.late_ones = seen(
+        self._reports.status.late_ones = last_listed(
             (printable(f"{h.student} {h.assignment}"), f"handed in at {time_in_words(h.handed_in)}")
             for h in left
         )
@@ -250,7 +250,7 @@ class Waiting:
                 text = f"refused: {printable(str(folder), None)} {refusal.reason}"
                 self._reports.say(EventKind.REFUSED, text, refusal.student, refusal.assignment)
         self._refused = {folder: refusal.reason for folder, refusal in now.items()}
-        self._reports.status.refused = seen((_name_of(each), each.reason) for each in now.values())
+        self._reports.status.refused = last_listed((_name_of(each), each.reason) for each in now.values())
 
     def _try_again(self) -> None:
         """Retry hand-ins that could not be graded, if the files of their assignment have changed."""
@@ -266,7 +266,7 @@ class Waiting:
         status = self._reports.status
         status.waiting = len(self.queue)
         status.on_hold = self._unknown | {name: reason for name, (_, reason) in self._broken.items()}
-        status.not_graded = seen(
+        status.not_graded = last_listed(
             (printable(f"{h.student} {h.assignment}"), why) for h, (_, why) in self._given_up.items()
         )
 

@@ -15,8 +15,8 @@ from gradekit.grading.task import local_workers
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.nbgrader_plugin.second_chance import second_chance_of
 from gradekit.watch.arrivals import Inbound, Submitted
+from gradekit.watch.exchange import ExchangeOf, put_all_back
 from gradekit.watch.history import History
-from gradekit.watch.one_hand_in import ExchangeOf, put_all_back
 from gradekit.watch.pipeline import Heard, Pipeline
 
 
