@@ -54,8 +54,8 @@ def _axes_exchanged(pair: Pair) -> Iterator[Relation]:
 def _along(pair: Pair, axis: int) -> Iterator[Relation]:
     """Relations along one axis of two arrays of one shape."""
     words, right = axis_in_words(axis, pair.right.ndim), pair.right
-    mean = right.mean(axis, keepdims=True)
     with np.errstate(all="ignore"):
+        mean = right.mean(axis, keepdims=True)
         powers = np.exp(right - right.max(axis, keepdims=True))
         candidates = {
             "It is right, but reversed": np.flip(right, axis),
@@ -66,9 +66,9 @@ def _along(pair: Pair, axis: int) -> Iterator[Relation]:
             "Every entry is the right mean": np.broadcast_to(mean, right.shape),
             "It is the right one, minus its mean": right - mean,
         }
-    for text, candidate in candidates.items():
-        if np.isfinite(candidate).all() and pair.equals(candidate):
-            yield Relation(f"{text} along {words}.", pair.bits(candidate) - _CHOSEN)
+        for text, candidate in candidates.items():
+            if np.isfinite(candidate).all() and pair.equals(candidate):
+                yield Relation(f"{text} along {words}.", pair.bits(candidate) - _CHOSEN)
     yield from _repeated(pair, axis, words)
     yield from _shifted(pair, axis, words)
     yield from _other_order(pair, axis, words)

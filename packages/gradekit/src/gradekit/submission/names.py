@@ -118,9 +118,7 @@ def closing_call(source: str, function: str = "") -> str:
 def used_names(source: str) -> frozenset[str]:
     """All names in the cell."""
     tree = parse(source)
-    return (
-        frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) if tree else frozenset()
-    )
+    return frozenset(_names(tree) if tree else ())
 
 
 @lru_cache(256)
