@@ -3,8 +3,7 @@
 import pytest
 from nbformat import v4
 
-from gradekit.submission.names import mentions
-from gradekit.submission.own_names import own_names
+from gradekit.submission.names import mentions, own_names
 from gradekit.submission.statements import needed_names, reached_code
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob

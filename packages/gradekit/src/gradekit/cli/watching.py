@@ -69,8 +69,7 @@ def _watch(options: argparse.Namespace) -> int:
 
 
 def _show_status(course: "RunningCourse", as_json: bool) -> int:
-    from gradekit.watch.lock import is_watched
-    from gradekit.watch.status import read_status, status_lines
+    from gradekit.watch.status import is_watched, read_status, status_lines
 
     status, running = read_status(course.root), is_watched(course.root)
     if as_json:

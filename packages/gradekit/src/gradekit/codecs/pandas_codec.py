@@ -13,8 +13,7 @@ from gradekit.codecs import Codec, Tolerance, mismatch, with_article
 from gradekit.course import CourseError
 from gradekit.course.printing import counted
 from gradekit.inside.arrays import Numpy, is_array
-from gradekit.inside.pandas_packer import PandasPacker
-from gradekit.inside.scalar_packer import is_scalar
+from gradekit.inside.pandas_packer import PandasPacker, is_scalar
 
 #: a value with more entries than any right answer is identified by its shape
 _MOST_ENTRIES = 200_000
@@ -24,7 +23,7 @@ class PandasCodec(Codec):
     """Frames, series, indexes, arrays and single dates of pandas. The frequency of an index of dates is not compared."""
 
     packer = PandasPacker
-    kernel_modules = ("gradekit.inside.scalar_packer", "gradekit.inside.pandas_packer")
+    kernel_modules = ("gradekit.inside.pandas_packer",)
 
     def takes(self, value: Any) -> bool:
         return PandasPacker().takes(value)

@@ -18,7 +18,7 @@ from nbgrader.utils import compute_checksum, determine_grade
 from traitlets import TraitError
 from traitlets.config import Application
 
-from gradekit.attempts.counted_attempt import NoChance
+from gradekit.attempts.rules import NoChance
 from gradekit.course import Assignment, CourseError, read_notebook, stamp_of
 from gradekit.course.added_cells import added_cells
 from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata

@@ -70,7 +70,7 @@ class Piece:
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        return frozenset(name for part in statements_of(self.text) for name in part.needs)
+        return needed_names(self.text)
 
     @property
     def is_seed(self) -> bool:
@@ -186,15 +186,11 @@ def reached_code(sources: Sequence[str], wanted: Set[str]) -> list[str]:
 
 def statements_of(source: str) -> Sequence[Statement]:
     """The top-level statements of a cell, including those inside `if`, `for`, `with` and the like."""
-    return _remembered(source) if len(source) <= MAX_PARSED_CHARACTERS else _find_statements(source)
+    find = _find_statements if len(source) <= MAX_PARSED_CHARACTERS else _find_statements.__wrapped__
+    return find(source)
 
 
-@lru_cache(maxsize=64)
-def _remembered(source: str) -> Sequence[Statement]:
-    """Like `statements_of`, with a cache for the cells of a submission or two: each exercise asks for all of them."""
-    return tuple(_find_statements(source))
-
-
+@lru_cache(maxsize=64)  # for the cells of a submission or two: each exercise asks for all of them
 def _find_statements(source: str) -> Sequence[Statement]:
     tree = parse(source)
     try:

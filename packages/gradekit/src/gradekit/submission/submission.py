@@ -64,21 +64,18 @@ class Submission:
 
     def defining_cell(self, name: str) -> int | None:
         """Index of the last cell that binds `name` at top level."""
-        return next(
-            (index for index in reversed(self._definitions) if name in self._definitions[index]), None
-        )
+        return next((index for index, bound in reversed(self._definitions.items()) if name in bound), None)
 
     def first_definition(self, name: str) -> int | None:
         """Index of the first cell that binds `name` at top level."""
-        return next((index for index in self._definitions if name in self._definitions[index]), None)
+        return next((index for index, bound in self._definitions.items() if name in bound), None)
 
     def deleting_cell(self, name: str) -> int | None:
         """Index of the last cell with `del name`."""
-        cells = self.notebook.cells
-        return next(
-            (index for index in reversed(self._definitions) if name in deleted_names(cells[index].source)),
-            None,
+        deleted = (
+            (index, deleted_names(self.notebook.cells[index].source)) for index in reversed(self._definitions)
         )
+        return next((index for index, names in deleted if name in names), None)
 
     def bound_below(self, test: str) -> tuple[str, int] | None:
         """A name of the answer that a cell of the student's below the test cell `test` binds again, and that cell's index.

@@ -1,7 +1,8 @@
-"""The syntax trees of cells, and the paths that their imports name."""
+"""The syntax trees of cells, the paths that their imports name, and the values of their constant strings."""
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 _MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
@@ -10,6 +11,8 @@ _CELL_MAGIC = re.compile(r"\s*%%.*")
 _MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
 #: the usual names of torch and its parts
 _USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+#: nobody spells a name as a longer sum
+_MOST_SUMMANDS = 100
 
 
 @lru_cache(64)  # a tree takes a hundred times the memory of its source
@@ -64,3 +67,39 @@ def path_of(node: ast.AST, paths: dict[str, str]) -> str | None:
     if not isinstance(node, ast.Name) or node.id not in paths:
         return None
     return ".".join([paths[node.id], *reversed(parts)])
+
+
+def constant_text(node: ast.AST) -> str | None:
+    """The value of an expression of constant strings, found without running it; None for any other."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.BinOp(op=ast.Add()):
+            parts = list(_summands(node))[::-1]
+        case ast.JoinedStr(values=values):
+            parts = [constant_text(value) for value in values]
+        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            return constant_text(value)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str(between)), attr="join"),
+            args=[ast.List(elts=values) | ast.Tuple(elts=values)],
+        ):
+            texts = [constant_text(value) for value in values]
+            return None if None in texts else between.join(text for text in texts if text)
+        case _:
+            return None
+    return None if None in parts else "".join(part for part in parts if part)
+
+
+def _summands(node: ast.expr) -> Iterator[str | None]:
+    """The texts of `a + b + …`, the last one first; ends with None at one that isn't text, or if there are too many."""
+    for _ in range(_MOST_SUMMANDS):
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
+            yield constant_text(node)
+            return
+        last = constant_text(node.right)
+        yield last
+        if last is None:
+            return
+        node = node.left
+    yield None
