@@ -304,7 +304,13 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         "says that it fails, and why"
     ),
     ("authoring/adopt/score_differences.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
-    ("authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
+    ("authoring/new/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
+    ("authoring/new_course.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
+    ("authoring/new_course.py", "gradekit new NAME"): Elsewhere("test_new.py"),
+    ("authoring/demo.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
+    ("authoring/doctor.py", "gradekit init"): Elsewhere("test_starting.py"),
+    ("authoring/doctor.py", "gradekit help sandbox"): Elsewhere("test_starting.py"),
+    ("authoring/doctor.py", "gradekit help scaling"): Elsewhere("test_starting.py"),
     ("gradekit_lms/claims.py", "nbgrader db student import students.csv"): Elsewhere(
         f"{LMS}/test_collect.py"
     ),

@@ -93,7 +93,7 @@ def test_packages_that_submissions_can_t_import_are_named_with_the_reason_and_a_
     hidden = "is in the course's folder, which submissions must not see"
     assert findings == {
         f"the package at_home ({at_home}) is missing in the sandbox: "
-        "it is a home folder, or contains other people's files": "see docs/security.md, What the sandbox sees",
+        "it is a home folder, or contains other people's files": "see `gradekit help sandbox`",
         f"the package of_course ({of_course}) {hidden}": copy,
         f"{empty}, from which Python imports, {hidden}": copy,
     }

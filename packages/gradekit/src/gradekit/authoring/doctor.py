@@ -35,11 +35,12 @@ from sandbox_kernel.view import python_view
 OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
 _CONFIGURATION = "nbgrader_config.py"
 _INSTALL, _ACTIVATE = "`make setup`, or `pip install .`", "`source .venv/bin/activate`"
+_NO_COURSE = "`gradekit init` begins a course here; if you have one, run this in its folder"
 _GIB = 2**30
 _SPARE = 2  # GiB of memory, and of disk
 _EXTRAS = {
-    "distributed": "grading on several machines (docs/scaling.md)",
-    "psycopg2-binary": "a gradebook in PostgreSQL (docs/scaling.md)",
+    "distributed": "grading on several machines (`gradekit help scaling`)",
+    "psycopg2-binary": "a gradebook in PostgreSQL (`gradekit help scaling`)",
     "seaborn": '`gradekit report`; `pip install "gradekit[report]"`',
 }
 
@@ -93,7 +94,7 @@ def examine_course(root: Path) -> Iterator[Finding]:
         return
     root = course.root
     if not course.files and not (root / _CONFIGURATION).exists():
-        yield Finding("course", MISSING, f"{root} has no {_CONFIGURATION}", "run this in the course folder")
+        yield Finding("course", MISSING, f"{root} has no {_CONFIGURATION}", _NO_COURSE)
         return
     if not course.plugged_in:
         remedy = "end it with configure(c), after `from gradekit.nbgrader_plugin import configure`"
@@ -159,7 +160,7 @@ def _layers() -> Iterator[Finding]:
         yield Finding("system calls", NOTE, found, "grade on x86_64 or aarch64, or only trusted code")
     if problem := users.user_ids_problem():
         found = f"one for all kernels: {problem}"
-        yield Finding("user ids", NOTE, found, "see docs/security.md, Quotas")
+        yield Finding("user ids", NOTE, found, "see `gradekit help sandbox`")
     else:
         yield Finding("user ids", OK, f"one for each kernel, from {users.FIRST} on")
     if problem := cgroup.cgroups_problem():
@@ -177,7 +178,7 @@ def _kernel(name: str) -> Finding:
         first, *more = [_seconds_to_start(name) for _ in range(2 if name == SANDBOX else 1)]
     except Exception as error:  # anything that keeps a kernel from starting
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return Finding(name, MISSING, f"does not start: {reason}", "see docs/grading.md and docs/security.md")
+        return Finding(name, MISSING, f"does not start: {reason}", "see `gradekit help sandbox`")
     found = f"kernel, ran a cell after {first:.1f} s"
     found += "".join(f", the next after {seconds:.2f} s" for seconds in more)
     if name == SANDBOX and cold_because:
@@ -216,7 +217,7 @@ def _imports(root: Path) -> Iterator[Finding]:
             remedy = "move it elsewhere, or `pip install` it as a copy, without --editable"
         else:
             found = f"{what} is missing in the sandbox: {reasons[place]}"
-            remedy = "see docs/security.md, What the sandbox sees"
+            remedy = "see `gradekit help sandbox`"
         yield Finding("imports", NOTE, found, remedy)
     if not packages and not empty:
         yield Finding("imports", OK, "the sandbox finds every installed package")

@@ -101,7 +101,10 @@ def _in_processes(
 ) -> Iterator[tuple[V, R | None]]:
     number = min(workers_at_most, len(variants))
     workers = Workers(
-        partial(grade_one, assignment), number, lambda variant: _SECONDS, warm=_kernel_name() == SANDBOX
+        partial(grade_one, assignment),
+        number,
+        lambda variant: _SECONDS,
+        warm=kernel_for_own_code() == SANDBOX,
     )
     workers.start()
     try:
@@ -120,7 +123,7 @@ def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
     return source, blank_copy(source)
 
 
-def _kernel_name() -> str:
+def kernel_for_own_code() -> str:
     """The kernel that submissions use, since it starts as a fork; without a sandbox here, the unsandboxed one."""
     return LIMITED if sandbox_problem() else SANDBOX
 
@@ -128,7 +131,7 @@ def _kernel_name() -> str:
 @cache
 def _kernel(assignment: Assignment) -> Session:
     files = assignment.working_files()
-    session = Session(v4.new_notebook(), kernel_name=_kernel_name(), files=files, handed_out=files)
+    session = Session(v4.new_notebook(), kernel_name=kernel_for_own_code(), files=files, handed_out=files)
     Finalize(None, session.close, exitpriority=10)  # unlike atexit, it runs in forked workers, too
     return session
 

@@ -1,6 +1,6 @@
 """Records what the solutions and the known mistakes return: the values that answers are compared with."""
 
-from gradekit.authoring.grade_variants import Progress, grade_variants
+from gradekit.authoring.grade_variants import Progress, grade_variants, kernel_for_own_code
 from gradekit.checks.reference import Store, is_recordable, to_stored
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
@@ -36,7 +36,13 @@ def _record(assignment: Assignment, workers: int | None, progress: Progress | No
         source = read_notebook(path)
         if not assignment.bound_cells(path.stem, source.cells):
             continue
-        job = GradingJob(assignment, path.stem, source, blank_copy(source), HowToRun(rule=None))
+        job = GradingJob(
+            assignment,
+            path.stem,
+            source,
+            blank_copy(source),
+            HowToRun(kernel_name=kernel_for_own_code(), rule=None),
+        )
         graded = grade(job, store=store)
         for name, check in graded.result.named_checks():
             if check.outcome != CheckOutcome.PASSED:

@@ -49,11 +49,7 @@ def add(commands: Commands) -> None:
     )
     new = commands.add("new", _new, "write a small working assignment for you to change")
     new.add_argument("name", metavar="NAME", help="for example 08_my_topic")
-    new.add_argument(
-        "--arrays",
-        choices=("numpy", "torch"),
-        help="the library it computes with; default: torch, if it is installed",
-    )
+    new.add_arrays()
     commands.add("doctor", _doctor, "check this machine and this folder, and say how to fix problems")
     adopt = commands.add_for_assignments(
         "adopt", _adopt, "list what an existing nbgrader course contains, and what gradekit would change"
@@ -163,7 +159,7 @@ def _new(options: argparse.Namespace) -> None:
     print(f"The notebook: {_below(course.root, notebook)}")
     for path in sorted(assignment.checks.glob("*.*")):
         print(f"              {_below(course.root, path)}")
-    print("It already works. Change it step by step (see docs/writing-checks.md), and after each step run:")
+    print("It already works. Change it step by step (see `gradekit help checks`), and after each step run:")
     print(
         f"    gradekit record {quoted(assignment.name)}   # record the values of the solution and the mistakes"
     )

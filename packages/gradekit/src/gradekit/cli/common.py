@@ -33,6 +33,13 @@ class CommandParser(argparse.ArgumentParser):
             help=f"{what}; default: the number of cores" + (f", at most {at_most}" if at_most else ""),
         )
 
+    def add_arrays(self) -> None:
+        self.add_argument(
+            "--arrays",
+            choices=("numpy", "torch"),
+            help="the library that the assignment computes with; default: torch, if it is installed",
+        )
+
     def add_sandbox(self) -> None:
         self.add_argument(
             "--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured"

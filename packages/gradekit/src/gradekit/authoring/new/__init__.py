@@ -37,7 +37,7 @@ def write_assignment(course: Course, name: str, arrays: ArrayKind | None = None)
     if not (course.root / "nbgrader_config.py").exists():
         raise CourseError(
             f"{course.root} has no nbgrader_config.py: run this in the folder of the course, or make it one with "
-            "`gradekit adopt --write`"
+            "`gradekit init`"
         )
     assignment = course.assignment(name)
     source = course.root / course.source / name

@@ -1,0 +1,150 @@
+"""Commands for somebody who is new here: demo, init, help."""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from gradekit.cli.common import Commands, print_lines
+from gradekit.course import CourseError
+from gradekit.course.printing import quoted
+
+_FOLDER = Path("gradekit-demo")
+#: the texts of `gradekit help`, a file for each
+_TOPICS = Path(__file__).parent / "topics"
+#: what the sandbox protects from, said where there is none
+_WITHOUT_SANDBOX = (
+    "So the demo's code, which is harmless, runs without it. Code of students should not: it could read the hidden "
+    "checks, other students' work and the network. `gradekit doctor` says whether the sandbox works."
+)
+
+
+def add(commands: Commands) -> None:
+    demo = commands.add("demo", _demo, "write a small course with five submissions, and grade it")
+    demo.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=_FOLDER,
+        metavar="FOLDER",
+        help=f"a new folder; default: {_FOLDER}",
+    )
+    demo.add_argument("--no-open", action="store_true", help="don't open a page in the browser")
+    init = commands.add("init", _init, "begin a course in a new folder, with one small assignment that works")
+    init.add_argument(
+        "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="default: this folder"
+    )
+    init.add_argument("--course-id", default="", metavar="ID", help="default: the folder's name")
+    init.add_argument("--first", default="01_first", metavar="NAME", help="the assignment; default: 01_first")
+    init.add_arrays()
+    shown = commands.add("help", _help, "explain a topic: " + ", ".join(_topics()))
+    shown.add_argument("topic", nargs="?", metavar="TOPIC", default="")
+
+
+def _topics() -> list[str]:
+    return sorted(path.stem for path in _TOPICS.glob("*.md"))
+
+
+def _help(options: argparse.Namespace) -> None:
+    topics = _topics()
+    if options.topic not in topics:
+        known = ", ".join(f"`gradekit help {topic}`" for topic in topics)
+        raise CourseError(f"the topics are {known}; for a command: `gradekit COMMAND --help`")
+    print((_TOPICS / f"{options.topic}.md").read_text(encoding="utf-8"), end="")
+
+
+def _init(options: argparse.Namespace) -> None:
+    from gradekit.authoring.new import write_assignment
+    from gradekit.authoring.new_course import write_course
+    from gradekit.authoring.recording import record
+    from gradekit.grading.running_course import RunningCourse
+
+    folder = (options.course_dir or Path()) / options.folder
+    root = folder.resolve()
+    written = write_course(root, options.course_id)
+    try:
+        course = RunningCourse.open(root)
+        assignment = write_assignment(course.layout, options.first, options.arrays)
+    except BaseException:
+        written.unlink()  # so that the command can be repeated
+        raise
+    record(assignment)
+    name = quoted(assignment.name)
+    notebook = assignment.source_notebooks()[0]
+    lines = [f"A course in {root}:"]
+    lines += [f"  {path.relative_to(root)}" for path in (written, notebook, assignment.checks)]
+    lines += ["The assignment works. Release it, then change it piece by piece (`gradekit help checks`):"]
+    lines += [f"  cd {quoted(str(folder))}"] * (folder != Path())
+    lines += [f"  nbgrader generate_assignment {name}   # the notebook for students, in release/"]
+    lines += [f"  gradekit audit {name}   # are the checks right?"]
+    lines += [f"  gradekit autograde {name}   # grade submitted/STUDENT/{name}/{quoted(notebook.name)}"]
+    print_lines(lines)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    before = time.monotonic()
+    from gradekit.authoring.demo import write_demo
+    from sandbox_kernel.bubblewrap import sandbox_problem
+
+    if options.course_dir is not None:
+        raise CourseError("the demo is a course of its own: leave out --course-dir")
+    problem = sandbox_problem()
+    if problem:
+        print_lines([f"Without a sandbox: {problem}.", _WITHOUT_SANDBOX, ""])
+    root = options.folder.resolve()
+    assignment, students = write_demo(root)
+    name = quoted(assignment.name)
+    width = max(len(student.sample.student) for student in students)
+    print_lines([f"A course in {root}, with one assignment and five submissions:"])
+    print_lines(f"  {student.sample.student:{width}}  {student.what}" for student in students)
+    sandbox = ["--sandbox", "none"] if problem else []
+    _run(root, "gradekit", "autograde", name, *sandbox)
+    _run(root, "nbgrader", "generate_feedback", name, "--log-level=WARN")
+    _run(root, "gradekit", "table", name)
+    page = root / "feedback" / "mistake" / assignment.name / f"{assignment.released_names()[0]}.html"
+    print_lines(
+        ["", "What students read:", f"  {page.parents[1].parent}/STUDENT/{assignment.name}/{page.name}"]
+    )
+    if not find_spec("seaborn"):  # of the extra `report`
+        print_lines(['For a report on the class: `pip install "gradekit[report]"`, then `gradekit report`.'])
+    else:
+        _run(root, "gradekit", "report", name)
+        page = root / "reports" / assignment.name / "report.html"
+    print_lines(["", f"This took {time.monotonic() - before:.0f} s. What to do next:"])
+    folder = quoted(str(options.folder))
+    print_lines(
+        [
+            f"  cd {folder} && gradekit audit {name}   # are the checks right? grade every known mistake",
+            f"  gradekit --course-dir {folder} adopt   # what gradekit would do with an nbgrader course",
+            "  gradekit init my-course   # a course of your own",
+        ]
+    )
+    if not options.no_open and _has_desktop():
+        import webbrowser
+
+        webbrowser.open(page.as_uri())
+    return 0
+
+
+def _run(root: Path, command: str, *arguments: str) -> None:
+    """Show a command, and run it in the course.
+
+    Raises:
+        CourseError: it failed. Its own message is above.
+    """
+    shown = " ".join([command, *arguments])
+    print_lines(["", f"$ {shown}"])
+    sys.stdout.flush()
+    # -m: `uvx gradekit demo` has no `nbgrader` on PATH
+    done = subprocess.run([sys.executable, "-m", command, *arguments], cwd=root, check=False)
+    if done.returncode not in (0, 1):
+        raise CourseError(f"`{shown}` failed in {root}")
+
+
+def _has_desktop() -> bool:
+    """True if a person sees this and has a browser beside it."""
+    windows = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(windows) and sys.stdout.isatty()
