@@ -33,6 +33,9 @@ from .tiny_course import (
 # the traceback that logging prints about this is parsed as well, and Python 3.11 raises SystemError for the file
 logging.raiseExceptions = False
 
+#: in a configuration: generate_assignment starts no kernel for the solution, which is tested in test_solution_passes
+QUICK = "get_config().SolutionPasses.enabled = False\n"
+
 #: marks of whole files, for those who want to leave them out
 MARKS = {"test_cluster.py": "cluster", "test_postgres.py": "postgres"}
 
@@ -105,7 +108,7 @@ def _make_tiny(course: TinyCourse) -> None:
     (course.checks.parent / "mistakes.py").write_text(MISTAKES)
     (course.checks.parent / "alternatives.py").write_text(ALTERNATIVES)
     (course.root / "nbgrader_config.py").write_text(
-        "from gradekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
+        "from gradekit.nbgrader_plugin import configure\nconfigure(get_config())\n" + QUICK
     )
     for folder in ("source", "release"):
         (course.root / folder / "01_double").mkdir(parents=True)
@@ -153,7 +156,7 @@ def _add_half(course: TinyCourse) -> None:
     course.checks.with_name("conftest.py").write_text(COUNTING)
     (course.root / "nbgrader_config.py").write_text(
         "from gradekit.nbgrader_plugin import configure\n"
-        "c = get_config()\nc.Execute.timeout = 2\nc.RunChecks.call_timeout = 2\nconfigure(c)\n"
+        "c = get_config()\nc.Execute.timeout = 2\nc.RunChecks.call_timeout = 2\nconfigure(c)\n" + QUICK
     )
     _generate(course)
 

@@ -111,6 +111,17 @@ def test_small_classes_get_no_judgment():
     assert {statistics.warning for statistics in found} == {"Too few students to judge."}
 
 
+@pytest.mark.parametrize("students", [2, 3, 19, 20])
+def test_in_every_class_of_two_or_more_it_is_said_that_nobody_passes_a_check(students):
+    (passed, failed) = check_statistics(class_with({f"s{number}": ".x" for number in range(students)}))
+    assert failed.never_passed and failed.warning.startswith("Nobody passes")
+    assert not passed.never_passed
+
+
+def test_one_student_who_fails_says_nothing_about_the_check():
+    assert not check_statistics(class_with({"a": "x"}))[0].never_passed
+
+
 def test_mistakes_are_counted_once_per_student_and_by_their_sentence():
     results = class_with({"a": "xx", "b": "x.", "c": ".."})
     for member, check, name in [("a", 0, "swap"), ("a", 1, "swap"), ("b", 0, "swapped")]:

@@ -60,6 +60,11 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         yield from (f"    {name}: {', '.join(checks)}" for name, checks in given_away.items())
     yield ""
     yield from (f"  PROBLEM {problem}" for problem in audit.problems)
+    if not audit.mistakes:
+        yield (
+            "  NOTE there are no known mistakes, so this shows only that the solution passes: write some into "
+            f"{audit.assignment.checks / 'mistakes.py'}"
+        )
     yield "  " + figures([audit])
 
 

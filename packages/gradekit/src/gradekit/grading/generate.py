@@ -88,6 +88,7 @@ def _generate(course: RunningCourse, assignment: Assignment, step: str, in_grade
     config.GenerateAssignment.force = True
     if not in_gradebook:
         config.SaveCells.enabled, config.GenerateAssignment.no_database = False, True
+        config.SolutionPasses.enabled = False  # checked when it is released
     folders = CourseDirectory(config=config)
     folders.db_url = course.folders.db_url
     folders.release_directory, folders.assignment_id, folders.notebook_id = step, assignment.name, "*"

@@ -39,6 +39,7 @@ from gradekit.nbgrader_plugin.late import LatePenalty
 from gradekit.nbgrader_plugin.rubric import ShowRubric
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from gradekit.nbgrader_plugin.second_chance import SecondChance
+from gradekit.nbgrader_plugin.solution_passes import SolutionPasses
 from gradekit.submission.extra_files import own_files, time_handed_in
 from gradekit.verdict.results import SubmissionResult
 
@@ -84,6 +85,7 @@ class RunningCourse:
             LatePenalty,
             SecondChance,
             ShowRubric,
+            SolutionPasses,
             AttemptRules,
             FeedbackPage,
             CourseTime,

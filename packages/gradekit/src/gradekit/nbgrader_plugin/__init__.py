@@ -36,6 +36,7 @@ from gradekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before,
 from gradekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
 from gradekit.nbgrader_plugin.releasing import NamedReleaseFeedback
 from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin.solution_passes import SolutionPasses
 from gradekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 from gradekit.page.displayed import displayed
 from gradekit.page.markdown import highlighted_code
@@ -67,6 +68,7 @@ def configure(config: Config) -> None:
     put_before(release, CheckCellMetadata, RequireUniqueNames)
     put_after(release, CheckCellMetadata, BindChecks)
     put_after(release, BindChecks, RequireSameCells)
+    put_after(release, RequireSameCells, SolutionPasses)
     put_after(release, ClearMarkScheme, RemoveSolutionPictures)
     config.GenerateAssignment.preprocessors = release
     config.GenerateAssignment.exporter_class = ReleaseExporter

@@ -158,6 +158,8 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
     yield from calibration_lines(report.graders) if report.graders else ()
     for mistake in report.re_teach[:_MAX_RE_TEACH]:
         yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"
+    for never in (found.check for found in report.checks if found.never_passed):
+        yield f"  nobody passes {never.exercise}::{never.name}: look at the check, or teach this again"
     if len(results.graded) >= ENOUGH_STUDENTS:
         warned = sum(bool(found.warning) for found in report.checks)
         yield f"  checks with a warning: {warned} of {len(report.checks)}"

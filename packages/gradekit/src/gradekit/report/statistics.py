@@ -11,6 +11,8 @@ from gradekit.verdict.results import Status
 
 #: with fewer students, no check gets a warning about its discrimination
 ENOUGH_STUDENTS = 20
+#: if so many have failed a check and nobody has passed it, the check may be wrong
+ENOUGH_TO_FAIL = 2
 WEAK_DISCRIMINATION = 0.1
 #: how far, in percent, a student must drop against the median of the class to have fallen behind
 DROP = 25
@@ -30,6 +32,11 @@ class CheckStatistics:
     def difficulty(self) -> float:
         """The share of students who passed: the lower, the harder the check."""
         return self.passed / self.students if self.students else 0.0
+
+    @property
+    def never_passed(self) -> bool:
+        """True if the check may be wrong, since nobody in a class passes it."""
+        return self.passed == 0 and self.students >= ENOUGH_TO_FAIL
 
 
 @dataclass(frozen=True)
@@ -98,12 +105,12 @@ def check_statistics(results: ClassTable) -> list[CheckStatistics]:
 
 
 def _warning(students: int, passed: int, discrimination: float | None) -> str:
+    if passed == 0 and students >= ENOUGH_TO_FAIL:
+        return "Nobody passes: look at the check, or teach this again."
     if students < ENOUGH_STUDENTS:
         return "Too few students to judge."
     if passed == students:
         return "Everybody passes: the check doesn't discriminate."
-    if passed == 0:
-        return "Nobody passes: look at the check, or teach this again."
     if discrimination is None or abs(discrimination) < WEAK_DISCRIMINATION:
         return "Doesn't discriminate: students who pass do no better elsewhere."
     if discrimination < 0:
