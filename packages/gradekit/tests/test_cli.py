@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from gradekit.cli import _parser, main
+from gradekit.cli.common import progress_bar
 
 #: large packages that no `--help` may import
 LARGE = (
@@ -97,3 +98,14 @@ def test_the_versions_are_printed(capsys):
         main(["--version"])
     assert ended.value.code == 0
     assert re.fullmatch(r"gradekit \S+, sandbox-kernel \S+, nbgrader 0\.9\.\d+\n", capsys.readouterr().out)
+
+
+def test_a_name_may_end_with_a_slash_as_the_shell_completes_it(generated, capfd):
+    assert generated.gradekit("table", "01_double/") == 0
+    assert capfd.readouterr().out.startswith("01_double")
+
+
+def test_in_a_pipe_there_is_no_progress_bar(capfd):
+    with progress_bar("01_double", "submission", 3) as bar:
+        bar.update(2 - bar.n)
+    assert capfd.readouterr().err == ""

@@ -101,7 +101,7 @@ def course_and_assignments(options: argparse.Namespace) -> "tuple[RunningCourse,
     Raises:
         CourseError: the course has no assignments, or none of that name.
     """
-    course, names = course_of(options), options.assignments
+    course, names = course_of(options), [name.rstrip("/") or name for name in options.assignments]
     source = course.layout.folder(course.layout.source, ".")
     known = {assignment.name: assignment for assignment in course.layout.assignments()}
     if not known:
@@ -129,8 +129,8 @@ def at_least_one(text: str) -> int:
 
 
 def progress_bar(title: str, unit: str, total: int | None = None) -> "tqdm[NoReturn]":
-    """A progress bar on stderr. It starts no thread, since a process with threads can't be forked safely."""
+    """A progress bar on stderr, if that is a terminal. It starts no thread, since a process with threads can't be forked safely."""
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0
-    return tqdm(total=total, desc=title, unit=f" {unit}s")
+    return tqdm(total=total, desc=title, unit=f" {unit}s", disable=None)
