@@ -309,6 +309,11 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("authoring/new_course.py", "gradekit new NAME"): Elsewhere("test_new.py"),
     ("authoring/demo.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
     ("authoring/doctor.py", "gradekit init"): Elsewhere("test_starting.py"),
+    ("cli/starting.py", "gradekit help {}"): Elsewhere("test_starting.py"),
+    ("cli/starting.py", "gradekit help checks"): Elsewhere("test_starting.py"),
+    ("cli/authoring.py", "gradekit help checks"): Elsewhere("test_starting.py"),
+    ("cli/starting.py", "gradekit report"): NotRun("what an extra is for"),
+    ("cli/starting.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
     ("authoring/doctor.py", "gradekit help sandbox"): Elsewhere("test_starting.py"),
     ("authoring/doctor.py", "gradekit help scaling"): Elsewhere("test_starting.py"),
     ("gradekit_lms/claims.py", "nbgrader db student import students.csv"): Elsewhere(

@@ -52,7 +52,7 @@ def _help(options: argparse.Namespace) -> None:
     topics = _topics()
     if options.topic not in topics:
         known = ", ".join(f"`gradekit help {topic}`" for topic in topics)
-        raise CourseError(f"the topics are {known}; for a command: `gradekit COMMAND --help`")
+        raise CourseError(f"the topics are {known}; a command explains itself with --help")
     print((_TOPICS / f"{options.topic}.md").read_text(encoding="utf-8"), end="")
 
 
