@@ -74,7 +74,7 @@ class AnswerCode:
 
     Raises:
         SyntaxError: Python can't read it; `lineno` says where.
-        ValueError: it is too long, or has characters that no source may have.
+        ValueError: it is too long or nested too deep, or has characters or integers that Python can't write.
     """
 
     def __init__(self, source: str) -> None:
@@ -84,6 +84,7 @@ class AnswerCode:
         self.source = _MAGIC.sub(r"\1pass", source)
         try:
             self._tree = ast.parse(self.source)
+            ast.unparse(self._tree)  # questions quote it
         except (RecursionError, MemoryError):
             raise ValueError("the answer is nested too deep") from None
         #: parameters and variables

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradekit.submission.syntax import constant_text, imported_by, parse, path_of, paths_in
+from gradekit.submission.syntax import UNWRITABLE, constant_text, imported_by, parse, path_of, paths_in
 
 #: names that can run code that isn't in the cell, when they are called
 _CALLS = {"exec", "eval", "compile", "__import__"}
@@ -70,7 +70,7 @@ def bound_at_top(source: str) -> frozenset[str]:
     tree = parse(source)
     try:
         table = symtable.symtable(ast.unparse(tree) if tree else "", "cell", "exec")
-    except (RecursionError, ValueError, SyntaxError):  # nested too deeply
+    except UNWRITABLE:
         return frozenset()
     return frozenset(one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported())
 

@@ -11,6 +11,8 @@ _CELL_MAGIC = re.compile(r"\s*%%.*")
 _MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
 #: the usual names of torch and its parts
 _USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+#: what Python raises when it writes code that it has read: it is nested too deep, or has an integer with too many digits
+UNWRITABLE = (RecursionError, MemoryError, ValueError, SyntaxError)
 #: nobody spells a name as a longer sum
 _MOST_SUMMANDS = 100
 
