@@ -83,6 +83,12 @@ def a_variable_in_the_given_cell(notebook: NotebookNode) -> None:
 
 
 @case
+def a_variable_that_uses_the_imports_of_the_given_cell(notebook: NotebookNode) -> None:
+    cell_of(notebook, "imports").source += "\nsquares = [math.floor(i**2) for i in range(10)]"
+    cell_of(notebook, "table").source = ""
+
+
+@case
 def an_answer_below_a_long_integer_in_a_test_cell(notebook: NotebookNode) -> None:
     cell_of(notebook, "test_evens").source = f"{HEX}{EVENS}\n" + cell_of(notebook, "test_evens").source
     cell_of(notebook, "evens").source = ""

@@ -83,10 +83,13 @@ class AnswerCode:
         #: with magics replaced, in the same lines
         self.source = _MAGIC.sub(r"\1pass", source)
         try:
-            self._tree = ast.parse(self.source)
-            ast.unparse(self._tree)  # questions quote it
+            self._read(ast.parse(self.source))
         except (RecursionError, MemoryError):
             raise ValueError("the answer is nested too deep") from None
+
+    def _read(self, tree: ast.Module) -> None:
+        self._tree = tree
+        ast.unparse(tree)  # questions quote it
         #: parameters and variables
         self.local_names = _local_names(self._tree)
         self.statements: list[AnswerStatement] = []

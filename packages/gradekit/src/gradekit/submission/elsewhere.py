@@ -300,8 +300,8 @@ class Candidates:
 
 def pasted_line(source: str) -> int:
     """The number of the first line that was copied with code from a text, if the rest is Python code; 0 if it isn't."""
-    found = _PASTED.search(source)
-    if not found or len(source) > MAX_PARSED_CHARACTERS or parse(source) is not None:
+    found = _PASTED.search(source) if len(source) <= MAX_PARSED_CHARACTERS else None
+    if not found or parse(source) is not None:
         return 0
     return source.count("\n", 0, found.start()) + 1 if parse(_PASTED.sub("", source)) is not None else 0
 

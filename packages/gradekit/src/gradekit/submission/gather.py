@@ -99,6 +99,7 @@ class _AddedCell:
 
     cell: NotebookNode
     origin: NotebookNode
+    is_below: bool = False
     copied: list[frozenset[str]] = field(default_factory=list)
 
 
@@ -130,13 +131,25 @@ class Gathering:
         )
         self._doubt_unread(bound)
         above: dict[int, list[NotebookNode]] = defaultdict(list)
+        below: dict[int, list[NotebookNode]] = defaultdict(list)
         for edit, source in zip(self._work.edits, sources, strict=True):
             if source:
                 cell = v4.new_code_cell(source)
                 del cell["id"]  # a random one
-                above[id(edit.cell)].append(cell)
-                self._added[id(cell)] = _AddedCell(cell, edit.cell)
-        self._work.cells[:] = [one for cell in self._work.cells for one in (*above[id(cell)], cell)]
+                is_below = self._belongs_below(source, edit)
+                (below if is_below else above)[id(edit.cell)].append(cell)
+                self._added[id(cell)] = _AddedCell(cell, edit.cell, is_below)
+        self._work.cells[:] = [
+            one for cell in self._work.cells for one in (*above[id(cell)], cell, *below[id(cell)])
+        ]
+
+    def _belongs_below(self, source: str, edit: ChangedCell) -> bool:
+        """True for code that uses what a given cell defines, such as its imports, unless that uses the code in turn."""
+        if not runs_before_checks(edit.cell):
+            return False
+        defined = self._work.definitions.of
+        uses = needed_names(source) & defined(edit.released)
+        return bool(uses) and not needed_names(edit.released) & defined(source)
 
     def _asked_for(self) -> frozenset[str]:
         """The names that exercises ask for; those of an unanswered one that names none are in its test cells."""
@@ -175,6 +188,8 @@ class Gathering:
         running = [cell for cell in cells if runs_before_checks(cell)]
         skipped = [cell for cell in cells if cell.cell_type == "code" and not runs_before_checks(cell)]
         own = [cell.source for cell in running if self._is_students_code(cell)]
+        if sum(map(len, own)) > _BUDGET:
+            return
         given = {name for cell in skipped for name in self._work.definitions.of(cell.source)}
         bound = frozenset(name for cell in running for name in self._work.definitions.of(cell.source))
         if not given & frozenset(name for source in own for name in used_names(source)) - bound:
@@ -197,7 +212,7 @@ class Gathering:
 
     def _first_added(self, origin: NotebookNode) -> NotebookNode:
         """The first of the new cells with additions to `origin`, which may need the same; or else that cell itself."""
-        return next((added.cell for added in self._added.values() if added.origin is origin), origin)
+        return next((a.cell for a in self._added.values() if a.origin is origin and not a.is_below), origin)
 
     def gather_answers(self) -> None:
         """Copy answers that were written into other cells to their answer cells.
@@ -270,9 +285,11 @@ class Gathering:
         for place, cell in enumerate(self._work.cells):
             if id(cell) in self._added:
                 names = listed(sorted(self._work.definitions.of(cell.source)))
-                where = self._label(cell, place + 2)
+                below = self._added[id(cell)].is_below
+                where = self._label(cell, place if below else place + 2)
+                side = "below" if below else "above"
                 self._work.notes.append(
-                    f"Your additions to the {where}, {names}, were kept in a new cell above it."
+                    f"Your additions to the {where}, {names}, were kept in a new cell {side} it."
                 )
 
     def _label(self, cell: NotebookNode, number: int) -> str:  # a new cell has the name of the code's origin
