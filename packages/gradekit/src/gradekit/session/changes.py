@@ -20,7 +20,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True)
-class Change:
+class NameChange:
     """A name that was changed in the `cell` with this index. `asked` is the same name, or the one that uses it."""
 
     asked: str
@@ -29,7 +29,7 @@ class Change:
     cell: int
 
 
-def changes_below(session: Session, index: int, asked: Sequence[str]) -> list[Change] | None:
+def changes_below(session: Session, index: int, asked: Sequence[str]) -> list[NameChange] | None:
     """What the cells below the one with this index changed; None if the kernel doesn't say.
 
     The kernel is the student's: the changes are those that it reports.
@@ -49,7 +49,7 @@ def changes_below(session: Session, index: int, asked: Sequence[str]) -> list[Ch
         except (KernelDied, CallTimeout, MessageError, msgspec.ValidationError):
             return None
     return [
-        Change(start, name, how, below[count])
+        NameChange(start, name, how, below[count])
         for start, name, how, count in found
         if start in asked and name.isidentifier() and count in below
     ]

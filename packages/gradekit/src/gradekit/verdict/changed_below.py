@@ -4,7 +4,7 @@ In Jupyter, the test cell ran before. The answer may have been right until then,
 """
 
 from gradekit.course.doubts import Doubt, decided_by_a_person
-from gradekit.session.changes import Change, How, changes_below
+from gradekit.session.changes import NameChange, How, changes_below
 from gradekit.session.session import Session
 from gradekit.submission.submission import Submission
 from gradekit.verdict.results import ExerciseResult
@@ -18,7 +18,7 @@ class ChangedBelow:
     def __init__(self, session: Session, submission: Submission) -> None:
         self._session = session
         self._submission = submission
-        self._found: dict[str, Change] = {}
+        self._found: dict[str, NameChange] = {}
         self._given_up = False
 
     def look(self, test: str, asked: list[str]) -> None:
