@@ -4,7 +4,7 @@ In Jupyter, the test cell ran before. The answer may have been right until then,
 """
 
 from gradekit.course.doubts import Doubt, decided_by_a_person
-from gradekit.session.changes import NameChange, How, changes_below
+from gradekit.session.changes import How, NameChange, changes_below
 from gradekit.session.session import Session
 from gradekit.submission.submission import Submission
 from gradekit.verdict.results import ExerciseResult
