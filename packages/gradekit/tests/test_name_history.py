@@ -61,7 +61,16 @@ def made():
     return use
 
 
-closure = made()
+def recursive():
+    def inner(x, y={}):
+        return [inner(part) for part in x] if x else outer(x)
+    @functools.wraps(inner)
+    def outer(x):
+        return inner(x)
+    return outer
+
+
+closure, again = made(), recursive()
 bound = functools.partial(scale, rate)
 
 
@@ -183,6 +192,7 @@ def test_it_is_found_however_a_later_cell_changes_what_a_name_means_or_uses(aske
     ("evens", "evens([1, 2])\nn = 1 + 1\n\n\ndef keep(k):\n    return k % n == 0  # the same"),
     ("evens", "import math as numbers, math as inner, math as k"),
     ("scale", "mean = 0\nsum = 0"),
+    ("again", "len([])"),
     ("Square", "size = 3\narea = 4"),
     ("net", "net(torch.ones(1, 2))"),
     ("table", "table.sum(numeric_only=True)\ntable.sort_values('a')\ntable[table.a > 1]"),

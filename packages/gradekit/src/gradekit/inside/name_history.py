@@ -274,8 +274,9 @@ class _Look:
             self.codes.append(function.__code__)
         elif not held:  # a library's, which decorates nothing
             return id(function)
-        more = [function.__defaults__, function.__kwdefaults__, held, function.__dict__]
-        return _described(function.__code__), self._entries([part or None for part in more], level)
+        more = [function.__defaults__, function.__kwdefaults__, function.__dict__]
+        parts = self._entries(held, level), self._entries([part or None for part in more], level)
+        return _described(function.__code__), parts
 
     def _class(self, kind: type, level: int) -> Any:
         """A class of the notebook: what it defines, once for each value."""
