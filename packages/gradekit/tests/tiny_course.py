@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode, v4
@@ -141,12 +142,12 @@ if not has_torch():
     HALF_CHECKS = HALF_CHECKS.replace("torch.zeros", "np.zeros")
 
 
-def mark(name: str, **values: object) -> dict:
+def mark(name: str, **values: object) -> dict[str, Any]:
     base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
     return {"nbgrader": {**base, "grade_id": name, **values}}
 
 
-def code(source: str, metadata: dict | None = None, name: str = "") -> NotebookNode:
+def code(source: str, metadata: dict[str, Any] | None = None, name: str = "") -> NotebookNode:
     cell = v4.new_code_cell(source, metadata=metadata or {})
     if name:
         cell["id"] = name
@@ -201,11 +202,11 @@ class TinyCourse:
         path.write_text(notebook if isinstance(notebook, str) else nbformat.writes(notebook))
         return path
 
-    def run(self, *command: str) -> subprocess.CompletedProcess:
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a console script of this environment in the course folder."""
         return run_forked(command, self.root)
 
-    def run_new(self, *command: str) -> subprocess.CompletedProcess:
+    def run_new(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run it in a process that imports everything itself, as people do."""
         script = Path(sys.executable).with_name(command[0])
         return subprocess.run(
@@ -231,9 +232,9 @@ class TinyCourse:
     def gradebook(self) -> Gradebook:
         return Gradebook(f"sqlite:///{self.root / 'gradebook.db'}")
 
-    def grades(self, gradebook: Gradebook | None = None) -> dict[str, dict[str, tuple]]:
+    def grades(self, gradebook: Gradebook | None = None) -> dict[str, dict[str, tuple[Any, ...]]]:
         """Every grade in the gradebook, by student and cell; fails if one is there twice or not at all."""
-        found: dict[str, dict[str, tuple]] = {}
+        found: dict[str, dict[str, tuple[Any, ...]]] = {}
         with gradebook or self.gradebook() as book:
             cells = {cell.name for cell in book.find_assignment("01_double").notebooks[0].grade_cells}
             students = [submission.student_id for submission in book.db.query(SubmittedAssignment)]
