@@ -1,4 +1,7 @@
-"""A tiny course, so that the machinery is tested on something that a reader sees whole."""
+"""A tiny course, so that the machinery is tested on something that a reader sees whole.
+
+It is one of tensors, or of NumPy arrays where torch is not installed.
+"""
 
 import contextlib
 import subprocess
@@ -16,6 +19,7 @@ from gradekit.cli import main
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import grade_id
 from gradekit.grading.running_course import RunningCourse
+from gradekit.inside.arrays import has_torch
 
 from .forked import run_forked
 
@@ -126,6 +130,17 @@ CLASS = {
     "right": (RIGHT, RIGHT_HALF),
 }
 
+IMPORTS = "import torch"
+if not has_torch():
+    IMPORTS = "import numpy as np"
+    CHECKS = CHECKS.replace("Gradients reach the input.", "The output has the type of the input.")
+    CHECKS = CHECKS.replace(
+        'assert_reaches(student.gradients("double", x))', "assert student.double(x).dtype == x.dtype"
+    )
+    MISTAKES = MISTAKES.replace("2 * x.detach()", "(2 * x).astype('float64')")
+    HALF_CHECKS = HALF_CHECKS.replace("import torch", IMPORTS).replace("torch.tensor", "np.array")
+    HALF_CHECKS = HALF_CHECKS.replace("torch.zeros", "np.zeros")
+
 
 def mark(name: str, **values: object) -> dict[str, Any]:
     base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
@@ -143,7 +158,7 @@ def tiny_notebook(points: float = 10) -> NotebookNode:
     kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     return v4.new_notebook(
         cells=[
-            code("import torch", name="imports"),
+            code(IMPORTS, name="imports"),
             code(SOLUTION, mark("double", solution=True), "answer"),
             code(
                 "assert double(1) == 2, 'Twice one is two.'",

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import symtable
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -11,7 +10,7 @@ from nbformat import NotebookNode
 
 from gradekit.course.cells import PLACEHOLDER
 from gradekit.submission.names import defined_names, used_names
-from gradekit.submission.syntax import UNWRITABLE, imported_by, parse
+from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, scopes_in
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
 MAX_PARSED_CHARACTERS = 20_000
@@ -290,7 +289,7 @@ def _root(node: ast.expr) -> Iterable[str]:
 
 def globals_in(code: str) -> Iterable[str]:
     """Global names that the code reads, at the top level or inside its functions."""
-    todo = [(symtable.symtable(code, "cell", "exec"), True)]
+    todo = [(scopes_in(code), True)]
     while todo:
         table, at_top = todo.pop()
         for symbol in table.get_symbols():

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import symtable
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -105,3 +106,29 @@ def _summands(node: ast.expr) -> Iterator[str | None]:
             return
         node = node.left
     yield None
+
+
+def scopes_in(code: str) -> symtable.SymbolTable:
+    """The names in each scope of some code; a comprehension is a scope of its own.
+
+    Python 3.12 and later merge the names of comprehensions into the scope around them, but not those of generators.
+
+    Raises:
+        SyntaxError: the code can't be compiled.
+    """
+    if " for " in code:
+        code = ast.unparse(_AsGenerators().visit(ast.parse(code)))
+    return symtable.symtable(code, "cell", "exec")
+
+
+class _AsGenerators(ast.NodeTransformer):
+    """Makes generators of all comprehensions."""
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        return self.generic_visit(ast.GeneratorExp(pair, node.generators))
