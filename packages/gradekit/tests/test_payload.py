@@ -7,7 +7,7 @@ import pytest
 
 import gradekit.codecs  # noqa: F401  # adds the packers
 from gradekit.inside import payload
-from gradekit.inside.implementation import Implementations
+from gradekit.inside.implementation import LoadedImplementation
 from gradekit.inside.messages import MAX_TEXT, MessageError
 from gradekit.inside.stub import Stub
 
@@ -79,7 +79,7 @@ class Here:
     """Passes on what a stub asks within this process."""
 
     def __init__(self, source):
-        self.implementations = Implementations()
+        self.implementations = LoadedImplementation()
         self.implementations.load(source, "function", ())
 
     def ask(self, request, values=()):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor
 from gradekit.inside.cell_figures import CellFigures
 from gradekit.inside.graph import copy_of, is_same
-from gradekit.inside.implementation import Implementations
+from gradekit.inside.implementation import LoadedImplementation
 from gradekit.inside.kernel_process import ANSWERED, is_answered_by_fork, protect, reset_torch, set_seed
 from gradekit.inside.messages import MessageError, decode, encode, probe, receive, send
 from gradekit.inside.name_history import NameHistory
@@ -50,7 +50,7 @@ class Agent:
         self._history = history or NameHistory()
         self._objects: dict[int, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
-        self._implementations = Implementations()
+        self._implementations = LoadedImplementation()
         #: where stubs send what they ask, while a request is answered
         self.line: StubLine | None = None
 
