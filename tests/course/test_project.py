@@ -31,7 +31,7 @@ def locked_versions() -> dict[str, str]:
 
 def test_every_package_of_the_lock_has_one_version():
     locks = list(ROOT.glob("requirements/*.lock"))
-    assert len(locks) == 6
+    assert len(locks) == 7
     for lock in locks:
         lines = lock.read_text().splitlines()[1:]
         assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []

@@ -8,6 +8,7 @@ import atexit
 import contextlib
 import ctypes
 import gc
+import importlib.util
 import json
 import os
 import runpy
@@ -31,7 +32,8 @@ PRELOADED = (
         "gradekit.authoring.audit",
     ),
     *("gradekit.report.class_report", "gradekit.report.table", "gradekit.watch.loop"),
-    *("pytest", "alembic.config", "torch"),
+    *("pytest", "alembic.config"),
+    *(["torch"] if importlib.util.find_spec("torch") else []),
 )
 _PR_SET_PDEATHSIG = 1
 _DESCRIPTORS = 3
@@ -118,9 +120,9 @@ def _become(request: int, out: int, err: int) -> NoReturn:
     with open(request) as file:
         wanted = json.load(file)
     nothing = os.open(os.devnull, os.O_RDONLY)
-    for descriptor, file in enumerate((nothing, out, err)):
-        os.dup2(file, descriptor)
-        os.close(file)
+    for descriptor, own in enumerate((nothing, out, err)):
+        os.dup2(own, descriptor)
+        os.close(own)
     sandbox_problem.cache_clear()
     os.environ.clear()
     os.environ.update(wanted["env"])

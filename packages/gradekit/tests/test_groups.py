@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from gradekit.checks.reference import Observation, Reference, Store
 from gradekit.checks.variants import Mistakes, mistakes_of
@@ -12,6 +11,8 @@ from gradekit.report.groups import answer_groups, stub
 from gradekit.report.table import ClassTable, Row
 from gradekit.verdict.fingerprint import fingerprint_of, same_numbers
 from gradekit.verdict.results import CheckResult, ExerciseResult
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 VALUE = torch.linspace(-3, 3, 60).reshape(3, 4, 5)
 

@@ -1,7 +1,6 @@
 """Students' tests are tried on right and on wrong implementations."""
 
 import pytest
-import torch
 
 from gradekit.checks import Implementation, Implementations
 from gradekit.checks.comparison import CheckFailure
@@ -10,6 +9,8 @@ from gradekit.course import CourseError
 from gradekit.session.values import Call, CheckOutcome, StudentError
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 RIGHT = Implementation("def double(x): return 2 * x")
 BY_SUM = Implementation("def double(x): return x + x")

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import nbformat
 import pytest
-import torch
 
 from gradekit.checks.reference import Store
 from gradekit.course import Course
@@ -23,6 +22,8 @@ from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.verdict.tries import RepeatBudget, grade_unless_cached
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 BOTH = {"test_double", "test_half"}

@@ -12,6 +12,7 @@ from gradekit.course.cells import find_cell
 from gradekit.course.printing import printable
 from gradekit.session.kernel import NotStarted
 from gradekit.session.values import CheckOutcome
+from gradekit.submission.syntax import UNWRITABLE
 from gradekit.verdict.collected import GraderCrash
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
@@ -76,8 +77,11 @@ def _shorter(node: ast.stmt, names: frozenset[str]) -> str:
         case _:
             return ""
     inner = _inside(value, names)
-    text = "" if inner is None else start + ast.unparse(inner)
-    return "" if "`" in text or text == ast.unparse(node) else text
+    try:
+        text = "" if inner is None else start + ast.unparse(inner)
+        return "" if "`" in text or text == ast.unparse(node) else text
+    except UNWRITABLE:
+        return ""
 
 
 def _inside(value: ast.expr, names: frozenset[str]) -> ast.expr | None:

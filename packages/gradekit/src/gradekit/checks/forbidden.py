@@ -145,6 +145,9 @@ def _takes_class(source: str, name: str) -> bool:
     for node in ast.walk(parse(source) or ast.Module([], [])):
         if isinstance(node, ast.ImportFrom) and name in [imported.name for imported in node.names]:
             return True
-        if isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) != "self":
-            return True
+        match node:
+            case ast.Attribute(value=ast.Name(id="self")):
+                pass
+            case ast.Attribute(attr=attribute) if attribute == name:
+                return True
     return False

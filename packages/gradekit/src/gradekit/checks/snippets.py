@@ -109,7 +109,8 @@ def used_from_outside(source: str) -> set[str]:
 def bound(source: str) -> set[str]:
     """The names that some lines bind at top level."""
     code = compile(source, _FILE_NAME, "exec")
-    return {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+    stored = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+    return stored - {"__annotate__", "__conditional_annotations__"}  # Python 3.14's own
 
 
 def assigned(source: str) -> set[str]:
@@ -120,7 +121,7 @@ def assigned(source: str) -> set[str]:
 
 def _loaded(code: CodeType) -> Iterator[str]:
     for step in dis.get_instructions(code):
-        if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+        if step.opname in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"):
             yield step.argval
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

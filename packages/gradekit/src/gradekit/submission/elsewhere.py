@@ -31,6 +31,8 @@ _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
 #: characters of code cells that are searched for text
 _BUDGET = 400_000
 _WORD = re.compile(r"\w")
+#: the fence of a block of code, or a prompt in a line of its own
+_PASTED = re.compile(r"^[ \t]*(?:(?:`{3,}|~{3,})[ \t]*\w*|(?:In|Out)[ \t]*\[\d*\]:?)[ \t]*$", re.MULTILINE)
 #: how similar two names are if one may be a misspelling of the other
 _SIMILAR = 0.6
 #: names that are compared with those that are missing, and modules that are looked at
@@ -231,10 +233,16 @@ class Candidates:
         self._released = {squeezed(cell.source) for cell in work.released.cells}
 
     def doubt(self) -> None:
-        """Add a doubt about each empty answer that may be somewhere else."""
+        """Add a doubt about each empty answer that may be somewhere else, and each that is code with a line pasted from text."""
         for name, cell in self._work.present.items():
             wanted = self._work.expected.get(name)
-            if wanted is None or cell.cell_type != "code" or not self._work.is_blank(name, cell):
+            if wanted is None or cell.cell_type != "code":
+                continue
+            if not self._work.is_blank(name, cell):
+                if line := pasted_line(cell.source):
+                    self._work.doubts.setdefault(
+                        name, f"The answer cell `{name}` is Python code but for its line {line}"
+                    )
                 continue
             place = next(self._places(cell, wanted), "")
             if place:
@@ -288,6 +296,14 @@ class Candidates:
             if len(found) < _MAX_NAMES:
                 found |= {name.casefold(): f"the file {printable(module)}" for name in names}
         return found
+
+
+def pasted_line(source: str) -> int:
+    """The number of the first line that was copied with code from a text, if the rest is Python code; 0 if it isn't."""
+    found = _PASTED.search(source) if len(source) <= MAX_PARSED_CHARACTERS else None
+    if not found or parse(source) is not None:
+        return 0
+    return source.count("\n", 0, found.start()) + 1 if parse(_PASTED.sub("", source)) is not None else 0
 
 
 def _alike(wanted: frozenset[str], places: Mapping[str, str]) -> Iterator[str]:

@@ -7,12 +7,19 @@ from those of libraries.
 import ast
 import fnmatch
 import re
-import symtable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradekit.submission.syntax import constant_text, imported_by, parse, path_of, paths_in
+from gradekit.submission.syntax import (
+    UNWRITABLE,
+    constant_text,
+    imported_by,
+    parse,
+    path_of,
+    paths_in,
+    scopes_in,
+)
 
 #: names that can run code that isn't in the cell, when they are called
 _CALLS = {"exec", "eval", "compile", "__import__"}
@@ -69,8 +76,8 @@ def bound_at_top(source: str) -> frozenset[str]:
     """The names that the cell binds or deletes when it runs, without those inside comprehensions."""
     tree = parse(source)
     try:
-        table = symtable.symtable(ast.unparse(tree) if tree else "", "cell", "exec")
-    except (RecursionError, ValueError, SyntaxError):  # nested too deeply
+        table = scopes_in(ast.unparse(tree) if tree else "")
+    except UNWRITABLE:
         return frozenset()
     return frozenset(one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported())
 

@@ -84,6 +84,7 @@ def restored(
     gathering.keep_additions()
     gathering.gather_answers()
     gathering.note_additions()
+    gathering.keep_given()
     WrittenAnswers(work, beside or {}).gather()
     Candidates(work, beside or {}).doubt()
     attachments.put_back(work.cells, work.handed_out)

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import symtable
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -11,7 +10,7 @@ from nbformat import NotebookNode
 
 from gradekit.course.cells import PLACEHOLDER
 from gradekit.submission.names import defined_names, used_names
-from gradekit.submission.syntax import imported_by, parse
+from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, scopes_in
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
 MAX_PARSED_CHARACTERS = 20_000
@@ -62,7 +61,10 @@ class Piece:
     @property
     def shape(self) -> str:
         """A text that is the same for statements that differ only in layout and comments."""
-        return ast.dump(self.statement)
+        try:
+            return ast.dump(self.statement)
+        except UNWRITABLE:
+            return self.text
 
     @cached_property
     def binds(self) -> frozenset[str]:
@@ -195,8 +197,8 @@ def _find_statements(source: str) -> Sequence[Statement]:
     tree = parse(source)
     try:
         return [_statement(node) for node in _simple(tree.body)] if tree else []
-    except (RecursionError, ValueError, SyntaxError):  # nested too deeply, so it counts as one
-        return [Statement(source, frozenset({_ANY}), used_names(source))]
+    except UNWRITABLE:  # so it counts as one
+        return [Statement(source, defined_names(source) | {_ANY}, used_names(source))]
 
 
 def needed_names(source: str) -> frozenset[str]:
@@ -287,7 +289,7 @@ def _root(node: ast.expr) -> Iterable[str]:
 
 def globals_in(code: str) -> Iterable[str]:
     """Global names that the code reads, at the top level or inside its functions."""
-    todo = [(symtable.symtable(code, "cell", "exec"), True)]
+    todo = [(scopes_in(code), True)]
     while todo:
         table, at_top = todo.pop()
         for symbol in table.get_symbols():

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import symtable
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -11,6 +12,8 @@ _CELL_MAGIC = re.compile(r"\s*%%.*")
 _MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
 #: the usual names of torch and its parts
 _USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+#: what Python raises when it writes code that it has read: it is nested too deep, or has an integer with too many digits
+UNWRITABLE = (RecursionError, MemoryError, ValueError, SyntaxError)
 #: nobody spells a name as a longer sum
 _MOST_SUMMANDS = 100
 
@@ -103,3 +106,29 @@ def _summands(node: ast.expr) -> Iterator[str | None]:
             return
         node = node.left
     yield None
+
+
+def scopes_in(code: str) -> symtable.SymbolTable:
+    """The names in each scope of some code; a comprehension is a scope of its own.
+
+    Python 3.12 and later merge the names of comprehensions into the scope around them, but not those of generators.
+
+    Raises:
+        SyntaxError: the code can't be compiled.
+    """
+    if " for " in code:
+        code = ast.unparse(_AsGenerators().visit(ast.parse(code)))
+    return symtable.symtable(code, "cell", "exec")
+
+
+class _AsGenerators(ast.NodeTransformer):
+    """Makes generators of all comprehensions."""
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        return self.generic_visit(ast.GeneratorExp(pair, node.generators))
