@@ -22,7 +22,8 @@ from gradekit.verdict import result_cache
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
-from gradekit.verdict.tries import RepeatBudget, grade_unless_cached
+
+from . import one_notebook
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 BOTH = {"test_double", "test_half"}
@@ -375,7 +376,7 @@ def test_grading_uses_the_cache_and_fills_in_the_outputs(empty_class):
     def grade(fresh=False):
         notebook = empty_class.answer("print('hello')\n" + RIGHT, HALF)
         job = GradingJob(assignment, "double", notebook, released)
-        found = grade_unless_cached(job, cache, RepeatBudget(), lambda cached: not fresh)
+        found = one_notebook.grade(job, cache, fresh)
         return found.result, find_cell(notebook, "double").outputs, empty_class.gradings()
 
     first, outputs, graded = grade()

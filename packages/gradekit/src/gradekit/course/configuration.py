@@ -92,6 +92,7 @@ def read_configuration(root: Path | None = None) -> Configuration:
 def course_in(folders: CourseDirectory, root: Path | None = None) -> Course:
     """The course with the folders that are configured."""
     kept = folders.config.get("Autograde", {}).get("exclude_overwriting", {})
+    exchange = folders.config.get("Exchange", {}).get("root", Course.exchange)
     return Course(
         root or Path(folders.root),
         folders.source_directory,
@@ -99,6 +100,7 @@ def course_in(folders: CourseDirectory, root: Path | None = None) -> Course:
         structure=folders.directory_structure,
         ignore=tuple(folders.ignore),
         not_overwritten=tuple((name, tuple(files)) for name, files in kept.items()),
+        exchange=str(exchange),
     )
 
 

@@ -23,7 +23,6 @@ from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.configuration import course_in, read_configuration
 from gradekit.course.course_time import CourseTime
 from gradekit.course.files import STATE_FOLDER, files_in, notebooks_in, written_at
-from gradekit.course.kernels import hide_course
 from gradekit.course.language import FeedbackPage
 from gradekit.course.printing import quoted
 from gradekit.grading.grades import RecordedScores, is_done
@@ -123,10 +122,6 @@ class RunningCourse:
 
     def assignment(self, name: str) -> Assignment:
         return self.layout.assignment(name)
-
-    def hide(self) -> None:
-        """Hide the course and its exchange from the kernels that this process starts."""
-        hide_course(self.root, self.config)
 
     def gradebook(self) -> Gradebook:
         """nbgrader's database, for a `with` statement.

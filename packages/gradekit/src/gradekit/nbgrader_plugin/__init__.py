@@ -30,13 +30,14 @@ from gradekit.nbgrader_plugin import rubric
 from gradekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
 from gradekit.nbgrader_plugin.collecting import HarmlessCollect
 from gradekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
+from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from gradekit.nbgrader_plugin.generating import ReleaseExporter, RequireSameCells
 from gradekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before, replace, with_own_hook
 from gradekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
 from gradekit.nbgrader_plugin.releasing import NamedReleaseFeedback
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
+from gradekit.nbgrader_plugin.steps import RepairCells, SaveScores, before_autograde
 from gradekit.page.displayed import displayed
 from gradekit.page.markdown import highlighted_code
 from gradekit.page.pictures import markdown_with_pictures

@@ -12,7 +12,7 @@ class Gradings:
 
     def __init__(self, course: RunningCourse, options: GradingOptions) -> None:
         self._course, self._options = course, options
-        self._workers = None if options.scheduler else local_workers(options.workers)
+        self._workers = None if options.scheduler else local_workers(options.workers, course.layout)
         self._gradings: dict[str, tuple[ClassGrading, Stamp]] = {}
 
     def of(self, assignment: Assignment) -> ClassGrading:
