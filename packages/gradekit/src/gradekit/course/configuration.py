@@ -27,7 +27,11 @@ from gradekit.course import Course, CourseError
 #: the forms in which traitlets' messages, and ours, name a setting
 _SETTING = re.compile(r"'(?P<trait>\w+)' trait of an? (?P<section>\w+) instance|c\.(?P<s>\w+)\.(?P<t>\w+)")
 #: earlier names, where a configuration imports them or names one of their classes, and what they are called now
-_EARLIER_NAMES = {"coursekit": "gradekit", "gradekit.lms": "gradekit_lms"}
+_EARLIER_NAMES = {
+    "coursekit": "gradekit",
+    "gradekit.lms": "gradekit_lms",
+    "gradekit.nbgrader_plugin.second_chance": "gradekit.nbgrader_plugin.late",
+}
 _EARLIER_NAME = re.compile(
     rf"""^[^#]*?(?:\b(?:import|from)\s+|["'])({"|".join(map(re.escape, _EARLIER_NAMES))})\b""", re.MULTILINE
 )

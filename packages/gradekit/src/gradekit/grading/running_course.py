@@ -34,10 +34,9 @@ from gradekit.nbgrader_plugin.course_folders import (
     rename_students,
     usable_name,
 )
-from gradekit.nbgrader_plugin.late import LatePenalty
+from gradekit.nbgrader_plugin.late import LatePenalty, SecondChance
 from gradekit.nbgrader_plugin.rubric import ShowRubric
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
-from gradekit.nbgrader_plugin.second_chance import SecondChance
 from gradekit.submission.extra_files import own_files, time_handed_in
 from gradekit.verdict.results import SubmissionResult
 

@@ -26,7 +26,7 @@ from gradekit.course.printing import printable, quoted
 from gradekit.nbgrader_plugin.bind import require_bound
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
-from gradekit.nbgrader_plugin.second_chance import require_chance
+from gradekit.nbgrader_plugin.late import require_chance
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from gradekit.page.pictures import has_own_picture
 from gradekit.submission.extra_files import handed_out_files

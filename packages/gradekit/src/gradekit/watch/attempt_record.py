@@ -7,7 +7,7 @@ from gradekit.attempts.counted_attempt import is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts, outcomes_of
 from gradekit.attempts.rules import AttemptRules, turns
 from gradekit.grading.running_course import RunningCourse
-from gradekit.nbgrader_plugin.second_chance import second_chance_of
+from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.page.shown import deadline_of
 from gradekit.submission.renamed import is_notebook
 from gradekit.verdict.grade import points_of

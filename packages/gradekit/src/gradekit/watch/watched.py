@@ -11,8 +11,8 @@ from gradekit.course.files import Stamp, files_stamp
 from gradekit.course.printing import quoted
 from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
+from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.nbgrader_plugin.second_chance import second_chance_of
 from gradekit.watch.arrivals import Arrivals, Inbound
 from gradekit.watch.gradings import Gradings
 from gradekit.watch.history import History
