@@ -21,6 +21,7 @@ from traitlets.config.loader import (
     JSONFileConfigLoader,
     PyFileConfigLoader,
 )
+from traitlets.utils.importstring import import_item
 
 from gradekit.course import Course, CourseError
 
@@ -48,19 +49,23 @@ class Configuration:
     folders: CourseDirectory
     files: tuple[Path, ...]
 
-    def require_valid(self, kind: type[Configurable]) -> None:
-        """Make sure that the settings for a class of ours can be used.
+    def require_valid(self, dotted: str) -> None:
+        """Make sure that the settings for a class of ours, which has this dotted name, can be used.
 
         Raises:
             CourseError: one has the wrong type, or is unknown; traitlets only logs the latter.
         """
-        section, known = kind.__name__, kind.class_trait_names(config=True)
-        for name in self.config.get(section, {}):
-            if name not in known:
-                raise self._error(section, name, f"there is no such setting{_perhaps(name, known, section)}")
+        section = dotted.rpartition(".")[2]
         for name in self.config:
             if name != section and difflib.SequenceMatcher(None, name, section).ratio() > _SIMILAR:
                 raise self._error(name, "", f"there is no such section: write c.{section}")
+        if not self.config.get(section):
+            return  # without importing it
+        kind: type[Configurable] = import_item(dotted)
+        known = kind.class_trait_names(config=True)
+        for name in self.config.get(section, {}):
+            if name not in known:
+                raise self._error(section, name, f"there is no such setting{_perhaps(name, known, section)}")
         try:
             kind(config=self.config)
         except TraitError as error:

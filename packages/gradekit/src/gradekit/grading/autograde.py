@@ -13,7 +13,7 @@ from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.instructors_text import instructors_texts, put_instructors_text
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import LocalWorkers, Task, local_workers
-from gradekit.nbgrader_plugin.bind import require_bound
+from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.verdict.job import GradingJob
@@ -159,7 +159,7 @@ class ClassGrading:
     def require_bound(self) -> None:
         """Make sure, once, that the check files belong to test cells; this imports them."""
         if not self._bound:
-            require_bound(self.assignment)
+            require_bound_once(self.assignment)
             self._bound = True
 
     def _submission(self, student: str) -> SubmissionProgress:

@@ -18,6 +18,7 @@ from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.check_metadata import CheckMetadata
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.shared_queries import sharing_queries
+from gradekit.nbgrader_plugin.bind import take_as_bound
 from gradekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 
 #: before a second try after an error of the database, which may have restarted
@@ -38,6 +39,7 @@ class Writer:
 
     def __init__(self, course: RunningCourse) -> None:
         self._course, self._shared_rows_exist = course, False
+        self._known: set[str] = set()
         course.folders.db_url = sharing_queries(course.folders.db_url)
         _require_writable(course.autograded(".", "."))
         config = self._config = deepcopy(course.config)  # `Config(…)` would share its sections
@@ -77,6 +79,11 @@ class Writer:
         if not notebooks_in(folder):
             return []  # nbgrader skips such a folder, and the table shows it as missing
         folders.student_id, folders.assignment_id = student, assignment
+        if submission.notebooks and assignment not in self._known:
+            take_as_bound(
+                self._course.assignment(assignment)
+            )  # the results, which may all be cached, show it
+            self._known.add(assignment)
         lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
         with lock, warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries

@@ -15,6 +15,7 @@ from gradekit.course.cells import grade_id, is_test_cell
 from gradekit.course.configuration import PerAssignment
 from gradekit.course.kernels import SANDBOX
 from gradekit.course.printing import printable
+from gradekit.nbgrader_plugin.bind import require_bound
 from gradekit.nbgrader_plugin.course_folders import stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.page.check_table import check_output
@@ -22,11 +23,10 @@ from gradekit.session.limits import REPEAT_BUDGET, Limits
 from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
-    from gradekit.verdict.job import HowToRun
+    from gradekit.verdict.job import HowToRun, ScoreRule
     from gradekit.verdict.opened import OpenedNotebook
     from gradekit.verdict.progress import NotebookProgress
     from gradekit.verdict.result_cache import CachedResult, CacheKey
-    from gradekit.verdict.score_rule import ScoreRule
     from gradekit.verdict.tries import RepeatBudget
 
 #: the time that this process has left for second tries, by course and assignment
@@ -115,7 +115,7 @@ class RunChecks(Execute):
         return HowToRun(self.limits_of(assignment), kernel_name, self._score_rule())
 
     def _score_rule(self) -> "ScoreRule":
-        from gradekit.verdict.score_rule import ScoreRule
+        from gradekit.verdict.job import ScoreRule
 
         ignore = IgnorePattern(config=self.config)
         return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
@@ -167,6 +167,7 @@ class RunChecks(Execute):
                 return before.outcome
             sentence = _graded_again(student, opened.name, before.key, notebook.key)
             print(f"\n{sentence}", file=sys.stderr, flush=True)  # below the progress bar
+            require_bound(assignment)
         grade_here(notebook, job, cache, self._budget(root, assignment.name))
         return notebook.outcome
 

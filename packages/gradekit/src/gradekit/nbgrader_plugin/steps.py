@@ -17,13 +17,12 @@ from traitlets import TraitError
 from traitlets.config import Application
 
 from gradekit.attempts.counted_attempt import NoChance
-from gradekit.course import CourseError, stamp_of
+from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
 from gradekit.course.configuration import read_configuration
 from gradekit.course.doubts import certain_score
-from gradekit.course.files import Stamp
 from gradekit.course.printing import printable, quoted
-from gradekit.nbgrader_plugin.bind import require_bound
+from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.nbgrader_plugin.late import require_chance
@@ -32,9 +31,6 @@ from gradekit.page.pictures import has_own_picture
 from gradekit.submission.extra_files import handed_out_files
 from gradekit.verdict.opened import OpenedNotebook, open_notebook
 from gradekit.verdict.results import SubmissionResult
-
-#: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
-_checked: dict[tuple[Path, str], Stamp] = {}
 
 
 def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
@@ -54,10 +50,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
         RunChecks(config=config)  # raises if a setting is invalid
         wanted = CourseDirectory(config=config).notebook_id  # set by `--notebook`
         names = [name for name in graded.released_names() if fnmatchcase(name, wanted)]
-        stamp = stamp_of(graded)
-        if _checked.get((course.root, graded.name)) != stamp:
-            require_bound(graded)
-            _checked[course.root, graded.name] = stamp
+        require_bound_once(graded)
     except (CourseError, TraitError) as error:
         stop(log, str(error))
     present = {Path(path).stem for path in notebooks}
