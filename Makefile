@@ -6,7 +6,7 @@ ASSIGNMENTS := $(notdir $(wildcard source/*))
 DEMO := sample-class
 # Submissions must not see this folder, so the packages are installed as copies and reinstalled when they change.
 PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-integrity packages/gradekit-lms
-SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc' -not -path '*.egg-info*')
+SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc') $(wildcard packages/*/data/share/jupyter/kernels/*/*)
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)
 # never asks a question; fails quietly if apt-get can't be used
@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
+.PHONY: dist test-pythons test-ends bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
 
 demo: setup  ## grade a sample class in its own folder, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -74,7 +74,23 @@ $(VENV)/hub: requirements/hub.lock deploy/jupyterhub/package-lock.json $(VENV)/p
 
 $(VENV)/gradekit: $(VENV)/packages $(SOURCES)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall $(PACKAGES:%=./%)
-	@rm -rf $(PACKAGES:%=%/build) $(PACKAGES:%=%/src/*.egg-info) && touch $@
+	@touch $@
+
+TOOLS := build/tools
+
+$(TOOLS)/ready: requirements/tools.lock
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --no-deps --requirement requirements/tools.lock
+	@touch $@
+
+dist: $(TOOLS)/ready  ## build what is published, in build/dist: twice, and compare; check it with twine
+	$(TOOLS)/bin/python packages/dist.py
+
+test-pythons: dist  ## test the packages with each Python from 3.11 to 3.14 that is installed and each nbgrader, without torch
+	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session installed $(FLAGS)
+
+test-ends: dist  ## the same with the oldest Python and versions that are allowed, and with the newest Python
+	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session ends $(FLAGS)
 
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 

@@ -23,6 +23,8 @@ SOURCES = {
     "gradekit_lms": ROOT / "packages" / "gradekit-lms" / "src" / "gradekit_lms",
     "gradekit": ROOT / "packages" / "gradekit" / "src" / "gradekit",
 }
+#: how the packages' READMEs, which a package index shows, begin a link to a file
+IN_REPOSITORY = r"https://github\.com/[^/\s]+/[^/\s]+/blob/main/"
 #: files that run inside a kernel or are copied into a course, so they can't be imported here
 NOT_IMPORTED = {"__main__.py", "template"}
 NOT_IMPORTED_FOLDER = SOURCES["sandbox_kernel"] / "inside"
@@ -100,17 +102,23 @@ def copy_page(page: Path) -> None:
     """Copy a page from outside docs/, with links that lead to the same places."""
     here = page.relative_to(ROOT)
 
-    def moved(link: re.Match[str]) -> str:
-        target = (page.parent / link[1]).resolve()
+    def place_of(target: Path) -> str:
         if target.is_relative_to(ROOT / "docs"):
-            return f"](/{target.relative_to(ROOT / 'docs')}"
+            return f"/{target.relative_to(ROOT / 'docs')}"
         if target.suffix == ".md":
-            return f"](/generated/{target.relative_to(ROOT)}"
-        return f"](/../{target.relative_to(ROOT)}"
+            return f"/generated/{target.relative_to(ROOT)}"
+        return f"/../{target.relative_to(ROOT)}"
+
+    text = re.sub(
+        r"\]\((?![a-z]+:|#)([^)#\s]+)",
+        lambda link: f"]({place_of((page.parent / link[1]).resolve())}",
+        page.read_text("utf-8"),
+    )
+    text = re.sub(rf"\]: {IN_REPOSITORY}([^#\s]+)", lambda link: f"]: {place_of(ROOT / link[1])}", text)
 
     copy = GENERATED / here
     copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_text(re.sub(r"\]\((?![a-z]+:|#)([^)#\s]+)", moved, page.read_text("utf-8")), "utf-8")
+    copy.write_text(text, "utf-8")
 
 
 def write_reference(package: str, part: Path) -> None:

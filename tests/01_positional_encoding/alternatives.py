@@ -9,11 +9,8 @@ right.edit("self.pe.size(1)", "self.pe.size(0)")
 right.edit("self.pe[:, :length]", "self.pe[:length]")
 
 right("not_persistent", "pe.unsqueeze(0))", "pe.unsqueeze(0), persistent=False)")
-right(
-    "exp_and_log",
-    "position / 10000 ** (even / d_model)",
-    "position * torch.exp(even * (-math.log(10000.0) / d_model))",
-)
+right("exp_and_log", "position / 10000 ** (even / d_model)")
+right.to("position * torch.exp(even * (-math.log(10000.0) / d_model))")
 
 right("power_of_the_inverse")
 right.edit("position / 10000 ** (even / d_model)", "position * torch.pow(10000, -even / d_model)")
@@ -132,9 +129,9 @@ right("float64_matrix", "torch.arange(0, d_model, 2)", "torch.arange(0, d_model,
 right.edit("    odd = even + 1\n", "")
 right.edit(
     "    matrix = torch.zeros(d_model, d_model)",
-    "    even = even.long()\n"
-    "    odd = even + 1\n"
-    "    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)",
+    """    even = even.long()
+    odd = even + 1
+    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)""",
 )
 
 right("matrix_exponential").source("""
@@ -180,11 +177,8 @@ class IntegerSequenceEmbedding(nn.Module):
         return self.embed(one_hot) + self.positions(torch.arange(length).expand(batch, length))
 """)
 
-right(
-    "numbers_kept_as_a_buffer",
-    "self.token =",
-    'self.register_buffer("numbers", torch.arange(seq_length)[None])\n        self.token =',
-)
+right("numbers_kept_as_a_buffer", "self.token =")
+right.to('self.register_buffer("numbers", torch.arange(seq_length)[None])\n        self.token =')
 right.edit("torch.arange(length, device=ids.device)", "self.numbers[:, :length]")
 
 right("padding_row")

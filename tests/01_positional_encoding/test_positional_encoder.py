@@ -59,11 +59,8 @@ def test_table_does_not_depend_on_the_input(student, draw):
     encoder = student.PositionalEncoder(d_model, max_seq_len=length + 3)
     together = encoder(x)
     alone = torch.cat([encoder(x[i : i + 1]) for i in range(batch)])
-    assert_close(
-        together,
-        alone,
-        context="the output for a batch, compared with the output for each sequence alone,",
-    )
+    context = "the output for a batch, compared with the output for each sequence alone,"
+    assert_close(together, alone, context=context)
     assert_varies(together, name="output", context="for a batch")
 
     short, long = draw.sizes(2, low=85, high=120)

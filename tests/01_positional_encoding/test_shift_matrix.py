@@ -57,18 +57,12 @@ def test_pairs_turn_by_themselves(student, draw):
     assert_shape(matrix, (d_model, d_model), context="the matrix")
     pair = torch.arange(d_model) // 2
     outside = matrix[pair.unsqueeze(1) != pair]
-    assert_close(
-        outside.double(),
-        torch.zeros(len(outside)).double(),
-        context="the part of the matrix outside the 2 × 2 blocks",
-    )
+    context = "the part of the matrix outside the 2 × 2 blocks"
+    assert_close(outside.double(), torch.zeros(len(outside)).double(), context=context)
     for i in range(half):
         block = matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2].double()
-        assert_close(
-            block @ block.T,
-            torch.eye(2).double(),
-            context=f"block {i} times its transpose, which should be the identity,",
-        )
+        context = f"block {i} times its transpose, which should be the identity,"
+        assert_close(block @ block.T, torch.eye(2).double(), context=context)
 
 
 @points(3)

@@ -1,5 +1,9 @@
 """Snippets for students: small tables and matrices that can be followed by hand, and fail if the answer is wrong."""
 
+import math
+
+import torch
+
 from gradekit.checks import try_it
 
 
@@ -7,10 +11,6 @@ from gradekit.checks import try_it
 @try_it("test_positional_encoder")
 def width_4_at_4_positions(PositionalEncoder):
     """Width 4: the pairs turn by 1 and by 1/100 per position. Zeros go in, so the table comes out."""
-    import math
-
-    import torch
-
     found = PositionalEncoder(4, max_seq_len=6)(torch.zeros(1, 4, 4))
     for t in range(4):
         right = [math.sin(t), math.cos(t), math.sin(t / 100), math.cos(t / 100)]
@@ -22,8 +22,6 @@ def width_4_at_4_positions(PositionalEncoder):
 @try_it("test_positional_encoder", "test_input_is_scaled")
 def ones_times_two(PositionalEncoder):
     """Width 4, so ones are multiplied by 2. The code of position 0 is 0, 1, 0, 1."""
-    import torch
-
     found = PositionalEncoder(4)(torch.ones(1, 1, 4))
     print("The output should be [[[2, 3, 2, 3]]]. It is", found.tolist())
     assert torch.allclose(found, torch.tensor([[[2.0, 3.0, 2.0, 3.0]]]), atol=1e-4), "The output is wrong."
@@ -32,8 +30,6 @@ def ones_times_two(PositionalEncoder):
 @try_it("test_positional_encoder", "test_table_does_not_depend_on_the_input")
 def two_sequences_and_a_hundred_positions(PositionalEncoder):
     """Two equal sequences have equal outputs, and 100 positions are possible."""
-    import torch
-
     found = PositionalEncoder(2, max_seq_len=100)(torch.zeros(2, 100, 2))
     print("Position 2 should be the same in both sequences:", found[:, 2].tolist())
     assert torch.equal(found[0], found[1]), "The code depends on the sequence."
@@ -42,8 +38,6 @@ def two_sequences_and_a_hundred_positions(PositionalEncoder):
 @try_it("test_positional_encoder", "test_follows_its_dtype")
 def same_dtype(PositionalEncoder):
     """float32 in, float32 out; after .to(torch.bfloat16), bfloat16 in and out."""
-    import torch
-
     for kind in (torch.float32, torch.bfloat16):
         found = PositionalEncoder(2).to(kind)(torch.zeros(1, 1, 2, dtype=kind))
         print(f"The output should be {kind}. It is {found.dtype}.")
@@ -61,8 +55,6 @@ def nothing_to_learn(PositionalEncoder):
 @try_it("test_positional_encoder", "test_gradient_reaches_the_input")
 def gradient_of_ones(PositionalEncoder):
     """The gradient gets back to the input."""
-    import torch
-
     found = PositionalEncoder(2)(torch.ones(1, 1, 2, requires_grad=True))
     print("Does the output know that it was computed from the input?", found.requires_grad)
     assert found.requires_grad, "No gradient gets back to the input."
@@ -71,8 +63,6 @@ def gradient_of_ones(PositionalEncoder):
 @try_it("test_positional_encoder", "test_input_is_not_changed")
 def ones_stay_ones(PositionalEncoder):
     """Ones go in, and are still ones afterwards."""
-    import torch
-
     ones = torch.ones(1, 2, 2)
     PositionalEncoder(2)(ones)
     print("The input should still be ones. It is", ones.tolist())
@@ -95,8 +85,6 @@ def width_9(PositionalEncoder):
 @try_it("test_positional_encoder", "test_too_long_raises")
 def five_fit_and_seven_do_not(PositionalEncoder):
     """A table of 5 positions: 5 fit, 7 don't."""
-    import torch
-
     encoder_of_5, said = PositionalEncoder(2, max_seq_len=5), None
     print("A sequence of 5 should be possible:", tuple(encoder_of_5(torch.zeros(1, 5, 2)).shape))
     try:
@@ -112,7 +100,6 @@ def five_fit_and_seven_do_not(PositionalEncoder):
 @try_it("test_encoding_curves")
 def curves_3_and_1(encoding_curves):
     """A table of 40 positions: dimension 3 is 300, 301, 302, …, and dimension 1 is 100, 101, 102, …"""
-    import torch
 
     class Table(torch.nn.Module):
         def __init__(self):
@@ -137,9 +124,6 @@ def curves_3_and_1(encoding_curves):
 @try_it("test_shift_matrix")
 def from_2_to_5_and_back(shift_matrix):
     """Width 4: the code of t is sin t, cos t, sin t/100, cos t/100. Three steps lead from 2 to 5, and back."""
-    import math
-
-    import torch
 
     def code(t):
         return torch.tensor([math.sin(t), math.cos(t), math.sin(t / 100), math.cos(t / 100)])
@@ -154,9 +138,6 @@ def from_2_to_5_and_back(shift_matrix):
 @try_it("test_shift_matrix", "test_moves_every_code_ahead")
 def from_2_to_5_at_width_8(shift_matrix):
     """Width 8: the frequencies are 1, 1/10, 1/100 and 1/1000. Three steps lead from 2 to 5."""
-    import math
-
-    import torch
 
     def code(t):
         return torch.tensor([f(t / 10**i) for i in range(4) for f in (math.sin, math.cos)])
@@ -171,8 +152,6 @@ def from_2_to_5_at_width_8(shift_matrix):
 @try_it("test_integer_sequence_embedding")
 def tens_and_ones(IntegerSequenceEmbedding):
     """Three tokens with the vectors 1, 2, 3, four positions with 10, 20, 30, 40, all of width 5."""
-    import torch
-
     embedding = IntegerSequenceEmbedding(3, 5, 4)
     for table in embedding.parameters():
         rows = 3 if 3 in table.shape else 4  # the token table has 3, the position table 4
@@ -191,8 +170,6 @@ def tens_and_ones(IntegerSequenceEmbedding):
 @try_it("test_integer_sequence_embedding", "test_both_tables_are_learned")
 def two_tables_learn(IntegerSequenceEmbedding):
     """A table with a row per token, one with a row per position, and both have a gradient."""
-    import torch
-
     embedding = IntegerSequenceEmbedding(3, 2, 4)
     embedding(torch.tensor([[2, 0]])).sum().backward()
     found = [tuple(table.shape) for table in embedding.parameters() if table.grad is not None]
@@ -204,8 +181,6 @@ def two_tables_learn(IntegerSequenceEmbedding):
 @try_it("test_integer_sequence_embedding", "test_both_tables_are_learned")
 def which_rows_learn(IntegerSequenceEmbedding):
     """Tokens 1 and 2 are at four positions, so their rows learn, and those of all positions."""
-    import torch
-
     embedding = IntegerSequenceEmbedding(3, 2, 4)
     embedding(torch.tensor([[1, 2, 1, 2]])).sum().backward()
     for rows, wanted in [(3, [1, 2]), (4, [0, 1, 2, 3])]:
@@ -219,8 +194,6 @@ def which_rows_learn(IntegerSequenceEmbedding):
 @try_it("test_integer_sequence_embedding", "test_too_long_raises")
 def four_fit_and_six_do_not(IntegerSequenceEmbedding):
     """Four positions: a sequence of 4 fits, one of 6 doesn't."""
-    import torch
-
     embedding, said = IntegerSequenceEmbedding(3, 2, 4), None
     fitting = embedding(torch.zeros(1, 4, dtype=torch.int64))
     print("A sequence of 4 should be possible:", tuple(fitting.shape))
@@ -236,8 +209,6 @@ def four_fit_and_six_do_not(IntegerSequenceEmbedding):
 @try_it("test_integer_sequence_embedding", "test_follows_its_dtype")
 def double_embedding(IntegerSequenceEmbedding):
     """After .double() the output is float64."""
-    import torch
-
     found = IntegerSequenceEmbedding(3, 2, 4).double()(torch.tensor([[2, 0]]))
     print("The output should be torch.float64. It is", found.dtype)
     assert found.dtype == torch.float64, "The output doesn't have the dtype of the module."

@@ -4,44 +4,53 @@ A wrong formula fails only the checks that are about the formula. The others com
 itself on equivalent inputs, so that one mistake does not cost points everywhere.
 """
 
-import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import TORCH_ATTENTION, assert_reaches, fail, forbid
+from gradekit.checks import (
+    TORCH_ATTENTION,
+    assert_close,
+    assert_reaches,
+    assert_varies,
+    fail,
+    for_checks,
+    forbid,
+)
 
 only_own_code = forbid(*TORCH_ATTENTION, "Transformer*")
 
 
-@pytest.fixture
-def oracle():
-    """torch's own attention: a function of (q, k, v, mask=None) that returns the output."""
-    return lambda q, k, v, mask=None: F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+@for_checks
+def oracle(q, k, v, mask=None):
+    """The output of torch's own attention."""
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
-@pytest.fixture
-def assert_queries_matter():
+@for_checks
+def assert_queries_matter(output):
     """Fail if all queries get the same output, as from a function that returns zeros."""
-
-    def check(output):
-        if torch.allclose(output, output[..., :1, :]):
-            fail("Every query gets the same output, so the output does not depend on the queries.")
-
-    return check
+    if torch.allclose(output, output[..., :1, :]):
+        fail("Every query gets the same output, so the output does not depend on the queries.")
 
 
-@pytest.fixture
-def assert_gradients(student):
+@for_checks
+def assert_gradients(student, /, name, q, k, v, *mask):
     """Fail unless gradients reach q, k and v, and reach q through the output as well as through the weights."""
+    gradients = student.gradients(name, q, k, v, *mask)
+    assert_reaches(gradients)
+    with_other_values = student.gradients(name, q, k, 2 * v, *mask)
+    if torch.allclose(gradients.inputs[0], with_other_values.inputs[0]):
+        fail(
+            "Gradients reach q and k through the weights that you return, but not through the output: "
+            "the weights are detached before they are multiplied by v."
+        )
 
-    def check(name, q, k, v, *mask):
-        gradients = student.gradients(name, q, k, v, *mask)
-        assert_reaches(gradients)
-        with_other_values = student.gradients(name, q, k, 2 * v, *mask)
-        if torch.allclose(gradients.inputs[0], with_other_values.inputs[0]):
-            fail(
-                "Gradients reach q and k through the weights that you return, but not through the output: "
-                "the weights are detached before they are multiplied by v."
-            )
 
-    return check
+@for_checks
+def assert_precise(output, weights, v):
+    """Fail unless all are float64, and the output is as precise as that."""
+    if not output.dtype == weights.dtype == torch.float64:
+        fail(f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}.")
+    context = ", compared with your weights times v,"
+    assert_close(output, weights @ v, name="output", context=context, atol=1e-10, rtol=1e-10)
+    assert_varies(output, name="output")

@@ -27,10 +27,8 @@ same.because(SYMMETRIC)
 same.edit(SCORES, "2, -1", "1, -2")
 
 same.because("The lowest float32 number hides a float64 score, too.")
-same(
-    "lowest = torch.finfo(scores.dtype).min",
-    'lowest = vars(masked_attention).setdefault("_lowest", torch.finfo(scores.dtype).min)',
-)
+same("lowest = torch.finfo(scores.dtype).min")
+same.to('lowest = vars(masked_attention).setdefault("_lowest", torch.finfo(scores.dtype).min)')
 same.edit("lowest = torch.finfo(scores.dtype).min", "scores.dtype", "")
 
 same.because(OWN_TENSOR)
@@ -79,9 +77,8 @@ same(
     WANTED,
     'expected = vars(check_softmax).setdefault("_expected", torch.stack([weights, weights.flip(0), weights]).unsqueeze(0))',
 )
-same.edit(
-    "before = scores.clone()", "scores.clone(", 'vars(check_softmax).setdefault("_before", scores.clone()'
-)
+same("before = scores.clone()")
+same.to('before = vars(check_softmax).setdefault("_before", scores.clone())')
 
 same.because("A row has one axis, so -1 is 0.")
 same.edit(ROWS, "row.flip(0),", "row.flip(-1),")
@@ -99,17 +96,12 @@ same.because("It broadcasts against the weights.")
 same.edit(WANTED, ".unsqueeze(0)", "")
 
 same.because("Equality is symmetric.")
-same.edit(
-    'assert torch.equal(scores, before), "The function changes the scores that it is given."',
-    "scores, before",
-    "before, scores",
-)
+same('assert torch.equal(scores, before), "The function changes the scores that it is given."')
+same.to('assert torch.equal(before, scores), "The function changes the scores that it is given."')
 
 same.because("The message is free.")
-same(
-    'assert torch.equal(scores, before), "The function changes the scores that it is given."',
-    'assert torch.equal(scores, before), ""',
-)
+same('assert torch.equal(scores, before), "The function changes the scores that it is given."')
+same.to('assert torch.equal(scores, before), ""')
 
 same.because("With this tolerance, the order makes no difference.")
 same.edit("assert torch.allclose(found, expected, atol=1e-3), (", "found, expected", "expected, found")

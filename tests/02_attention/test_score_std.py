@@ -13,12 +13,8 @@ def test_without_the_scale(student, reference, draw):
     reference.assert_close(student.score_std(64, False), context="spread at width 64", rtol=0.1)
     # at small widths, one query for all pairs would show
     for d_k in [1, 2, 3, *draw.integers(10, 50, (2,)).tolist()]:
-        assert_close(
-            student.score_std(d_k, scaled=False),
-            math.sqrt(d_k),
-            context=f"spread at width {d_k}",
-            rtol=0.1,
-        )
+        context = f"spread at width {d_k}"
+        assert_close(student.score_std(d_k, scaled=False), math.sqrt(d_k), context=context, rtol=0.1)
 
 
 @points(1, see="Why divide by the root?")

@@ -1,5 +1,9 @@
 """Snippets for students: small examples that can be done by hand, and that fail if the answer is wrong."""
 
+import math
+
+import torch
+
 from gradekit.checks import try_it
 
 NOT_SHOWN = {
@@ -14,8 +18,6 @@ NOT_SHOWN = {
 @try_it("test_by_hand")
 def root_of_the_width(scores):
     """The score of tokens 0 and 1 is their dot product, divided by √8."""
-    import torch
-
     tokens = torch.randn(1, 1, 4, 8, generator=torch.Generator().manual_seed(42)) * 0.5
     dot_product = torch.dot(tokens[0, 0, 0], tokens[0, 0, 1]).item()
     factor = dot_product / scores[0, 0, 0, 1].item()
@@ -26,8 +28,6 @@ def root_of_the_width(scores):
 @try_it("test_by_hand")
 def ratios_of_weights(scores, weights):
     """The softmax of a row: positive, sums to 1, and two weights compare like e to the power of their scores."""
-    import math
-
     row, score = weights[0, 0, 0].tolist(), scores[0, 0, 0].tolist()
     print("Row 0 of `weights` should sum to 1. It sums to", sum(row))
     assert abs(sum(row) - 1) < 1e-4, "Row 0 of `weights` does not sum to 1."
@@ -39,8 +39,6 @@ def ratios_of_weights(scores, weights):
 @try_it("test_by_hand")
 def one_average(weights, result):
     """The first number of the result, summed up token by token."""
-    import torch
-
     tokens = torch.randn(1, 1, 4, 8, generator=torch.Generator().manual_seed(42)) * 0.5
     average = sum(weights[0, 0, 0, j].item() * tokens[0, 0, j, 0].item() for j in range(4))
     print(f"result[0, 0, 0, 0] should be {average:.4f}. It is {result[0, 0, 0, 0].item():.4f}.")
@@ -51,10 +49,6 @@ def one_average(weights, result):
 @try_it("test_attention")
 def three_to_one(attention):
     """One query, two keys of width 4: the scores are ln 3 and 0, so the weights are 3 to 1."""
-    import math
-
-    import torch
-
     query = torch.tensor([[2.0, 0.0, 0.0, 0.0]])
     keys = torch.tensor([[math.log(3), 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
     values = torch.tensor([[4.0, 0.0, 8.0], [0.0, 8.0, 8.0]])
@@ -71,10 +65,6 @@ def three_to_one(attention):
 @try_it("test_attention", "test_unequal_lengths_and_widths")
 def three_queries(attention):
     """Three equal queries, two keys: each query has the weights 3 to 1."""
-    import math
-
-    import torch
-
     queries = torch.tensor([[1.0], [1.0], [1.0]])
     output, found = attention(
         queries, torch.tensor([[math.log(3)], [0.0]]), torch.tensor([[4.0, 0.0], [0.0, 8.0]])
@@ -90,10 +80,6 @@ def three_queries(attention):
 @try_it("test_attention", "test_leading_axes")
 def two_heads(attention):
     """Two heads, each with two queries: the weights of head 0 are 3 to 1, those of head 1 are 1 to 3."""
-    import math
-
-    import torch
-
     queries = torch.ones(1, 2, 2, 1)  # (batch, heads, L_query, d_k)
     keys = torch.tensor([[math.log(3), 0.0], [0.0, math.log(3)]]).reshape(1, 2, 2, 1)
     _, found = attention(queries, keys, torch.ones(1, 2, 2, 3))
@@ -109,8 +95,6 @@ def two_heads(attention):
 @try_it("test_attention", "test_large_scores")
 def score_of_a_thousand(attention):
     """A score of 1000 against one of 0: all the weight is on the first key."""
-    import torch
-
     _, found = attention(torch.tensor([[1000.0]]), torch.tensor([[1.0], [0.0]]), torch.ones(2, 1))
     print("The weights should be [[1, 0]]. They are", found.tolist())
     assert found[0, 0] == 1, "e to the power of 1000 is infinite: the weights are not [1, 0]."
@@ -119,8 +103,6 @@ def score_of_a_thousand(attention):
 @try_it("test_attention", "test_gradients")
 def gradient_of_the_query(attention):
     """The output depends on the query, so a gradient gets back to it."""
-    import torch
-
     query = torch.tensor([[1.0, 2.0]], requires_grad=True)
     output, _ = attention(query, torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[1.0], [5.0]]))
     print("Does the output know that it was computed from the query?", output.requires_grad)
@@ -130,8 +112,6 @@ def gradient_of_the_query(attention):
 @try_it("test_attention", "test_float64")
 def double_precision(attention):
     """float64 in, float64 out."""
-    import torch
-
     one = torch.ones(2, 2, dtype=torch.float64)
     output, found = attention(one, one, one)
     print("Both should be float64:", output.dtype, found.dtype)
@@ -141,8 +121,6 @@ def double_precision(attention):
 @try_it("test_attention", "test_inputs_unchanged")
 def same_inputs_afterwards(attention):
     """Ones go in, and are still ones afterwards."""
-    import torch
-
     inputs = [torch.ones(2, 2) for _ in range(3)]
     attention(*inputs)
     print("q, k and v should still be ones:", *(one.tolist() for one in inputs))
@@ -153,8 +131,6 @@ def same_inputs_afterwards(attention):
 @try_it("test_padding_mask")
 def two_short_sequences(make_padding_mask):
     """Two sequences of three ids, with padding at the end, and at the start."""
-    import torch
-
     found = make_padding_mask(torch.tensor([[7, 5, 0], [0, 9, 7]]))
     print("The mask should be [[[True, True, False]], [[False, True, True]]]. It is", found.tolist())
     assert found.shape == (2, 1, 3), (
@@ -169,8 +145,6 @@ def two_short_sequences(make_padding_mask):
 @try_it("test_padding_mask", "test_other_pad_id")
 def padding_is_5(make_padding_mask):
     """Padding is 5 here, and 0 is a token like any other."""
-    import torch
-
     found = make_padding_mask(torch.tensor([[0, 3, 5, 8]]), pad_idx=5)
     print("The mask should be [[[True, True, False, True]]]. It is", found.tolist())
     assert found.flatten().tolist() == [True, True, False, True], (
@@ -181,8 +155,6 @@ def padding_is_5(make_padding_mask):
 @try_it("test_padding_mask", "test_ids_unchanged")
 def same_ids_afterwards(make_padding_mask):
     """The ids are the same afterwards."""
-    import torch
-
     some_ids = torch.tensor([[7, 5, 1]])
     make_padding_mask(some_ids, pad_idx=1)
     print("The ids should still be [[7, 5, 1]]. They are", some_ids.tolist())
@@ -192,8 +164,6 @@ def same_ids_afterwards(make_padding_mask):
 @try_it("test_causal_mask")
 def three_by_three(make_causal_mask):
     """Three tokens: each sees itself and those before it."""
-    import torch
-
     found = make_causal_mask(3)
     right = [[True, False, False], [True, True, False], [True, True, True]]
     print("The mask should be", right)
@@ -215,10 +185,6 @@ def hundred_by_hundred(make_causal_mask):
 @try_it("test_masked_attention")
 def third_key_hidden(masked_attention):
     """The scores are ln 3, 0 and 5. The last key is hidden, so the weights are 3 to 1 to nothing."""
-    import math
-
-    import torch
-
     query = torch.tensor([[[2.0, 0.0, 0.0, 0.0]]])
     keys = torch.tensor([[[math.log(3), 0.0, 0.0, 0.0], [0.0] * 4, [5.0, 0.0, 0.0, 0.0]]])
     values = torch.tensor([[[4.0, 0.0], [0.0, 8.0], [9.0, 9.0]]])
@@ -233,8 +199,6 @@ def third_key_hidden(masked_attention):
 @try_it("test_masked_attention")
 def past_only(masked_attention):
     """Two equal keys and a causal mask: query 0 sees key 0 alone, query 1 sees both."""
-    import torch
-
     same = torch.ones(1, 2, 3)
     _, found = masked_attention(same, same, same, torch.tensor([[True, False], [True, True]]))
     print("The weights should be [[[1, 0], [0.5, 0.5]]]. They are", found.tolist())
@@ -245,8 +209,6 @@ def past_only(masked_attention):
 @try_it("test_masked_attention")
 def own_mask_each(masked_attention):
     """Two sequences of two keys: the first sees both keys, the second only its second one."""
-    import torch
-
     same = torch.ones(2, 2, 3)
     visible = torch.tensor([[[True, True]], [[False, True]]])  # (batch, 1, L_key)
     _, found = masked_attention(same, same, same, visible)
@@ -260,10 +222,6 @@ def own_mask_each(masked_attention):
 @try_it("test_masked_attention")
 def without_a_mask(masked_attention):
     """Three queries, two keys, no mask: the weights of each are 3 to 1."""
-    import math
-
-    import torch
-
     queries = torch.tensor([[[2.0, 0.0, 0.0, 0.0]] * 3])  # d_k is 4
     keys = torch.tensor([[[math.log(3), 0.0, 0.0, 0.0], [0.0] * 4]])
     _, found = masked_attention(queries, keys, torch.ones(1, 2, 5))
@@ -275,8 +233,6 @@ def without_a_mask(masked_attention):
 @try_it("test_masked_attention", "test_mask_broadcasts")
 def one_mask_for_two_heads(masked_attention):
     """Two heads with the same mask (1, 1, L_query, L_key): both hide key 0 from query 0."""
-    import torch
-
     same = torch.ones(1, 2, 2, 3)  # (batch, heads, L, d)
     visible = torch.tensor([[[[False, True], [True, True]]]])
     _, found = masked_attention(same, same, same, visible)
@@ -288,8 +244,6 @@ def one_mask_for_two_heads(masked_attention):
 @try_it("test_masked_attention")
 def very_low_score(masked_attention):
     """The visible key has the score -3,000,000, the hidden one 5: all the weight is on the visible one."""
-    import torch
-
     query, keys = torch.tensor([[[1.0]]]), torch.tensor([[[-3e6], [5.0]]])
     _, found = masked_attention(query, keys, torch.ones(1, 2, 1), torch.tensor([[[True, False]]]))
     print("The weights should be [[[1, 0]]]. They are", found.tolist())
@@ -299,8 +253,6 @@ def very_low_score(masked_attention):
 @try_it("test_masked_attention")
 def high_scores(masked_attention):
     """Visible scores of 1000 and 0: all the weight is on the first key."""
-    import torch
-
     query, keys = torch.tensor([[[1000.0]]]), torch.tensor([[[1.0], [0.0]]])
     _, found = masked_attention(query, keys, torch.ones(1, 2, 1), torch.tensor([[[True, True]]]))
     print("The weights should be [[[1, 0]]]. They are", found.tolist())
@@ -310,8 +262,6 @@ def high_scores(masked_attention):
 @try_it("test_masked_attention", "test_query_with_no_key")
 def nothing_to_see(masked_attention):
     """Query 0 may attend to nothing, so its weights and its output are zeros."""
-    import torch
-
     same = torch.ones(1, 2, 2)
     output, found = masked_attention(same, same, same, torch.tensor([[[False, False], [True, True]]]))
     print("The weights should be [[[0, 0], [0.5, 0.5]]]. They are", found.tolist())
@@ -323,8 +273,6 @@ def nothing_to_see(masked_attention):
 @try_it("test_masked_attention", "test_gradients")
 def gradient_past_the_mask(masked_attention):
     """Query 0 may attend to nothing. Still, no gradient contains NaN, and one reaches query 1."""
-    import torch
-
     queries = torch.ones(1, 2, 2, requires_grad=True)
     keys = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])
     visible = torch.tensor([[[False, False], [True, True]]])
@@ -340,8 +288,6 @@ def gradient_past_the_mask(masked_attention):
 @try_it("test_masked_attention", "test_inputs_unchanged_and_dtype_kept")
 def same_masked_inputs_afterwards(masked_attention):
     """Ones in float64 go in with a mask. None of them changes, and float64 comes back."""
-    import torch
-
     inputs = [torch.ones(1, 2, 2, dtype=torch.float64) for _ in range(3)]
     visible = torch.tensor([[[False, False], [True, False]]])
     output, _ = masked_attention(*inputs, visible)

@@ -3,7 +3,7 @@
 It was an exercise of assignment 2, whose solution students have in `earlier.py`.
 """
 
-from gradekit.checks import Implementation
+from gradekit.checks import Implementation, Implementations
 
 RIGHT = [
     Implementation("""
@@ -54,80 +54,44 @@ def masked_attention(q, k, v, mask=None):
     return weights @ v, weights
 """
 
-
-def wrong(sentence, old, new):
-    assert FRAME.count(old) == 1, old
-    return Implementation(FRAME.replace(old, new), wrong=sentence)
-
-
-SCORES = "scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])"
-VISIBLE = "torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand_as(scores)"
 WEIGHTS = "weights = torch.softmax(scores.masked_fill(~visible, -torch.inf), dim=-1).nan_to_num(0.0)"
 
-FORMULA = [
-    wrong("leaves out the scale", " / math.sqrt(q.shape[-1])", ""),
-    wrong("divides the scores by d_k in place of its root", "math.sqrt(q.shape[-1])", "q.shape[-1]"),
-    wrong(
-        "returns the average of all visible values as its output",
-        "weights @ v, weights",
-        "(visible / visible.sum(-1, keepdim=True).clamp(min=1)) @ v, weights",
-    ),
-    wrong(
-        "returns output and weights in the wrong order",
-        "return weights @ v, weights",
-        "return weights, weights @ v",
-    ),
-]
-DIRECTION = [
-    wrong("ignores the mask", "mask.expand_as(scores)", "torch.ones_like(scores, dtype=torch.bool)"),
-    wrong("hides what may be seen, and shows the rest", "mask.expand_as(scores)", "~mask.expand_as(scores)"),
-]
-LEAKS = [
-    wrong(
-        "sets hidden scores to 0",
-        WEIGHTS,
-        "weights = torch.softmax(scores * visible, dim=-1) * visible.any(dim=-1, keepdim=True)",
-    ),
-    wrong(
-        "sets hidden weights to 0 after the softmax, so rows no longer sum to 1",
-        WEIGHTS,
-        "weights = torch.softmax(scores, dim=-1) * visible",
-    ),
-    wrong(
-        "gives hidden keys a score of -20, which is higher than a very low score that may be seen",
-        WEIGHTS,
-        "weights = torch.softmax(scores.masked_fill(~visible, -20.0), dim=-1) * visible.any(dim=-1, keepdim=True)",
-    ),
-]
-NO_KEY = [
-    wrong("returns NaN for a query that may see nothing", ".nan_to_num(0.0)", ""),
-    wrong(
-        "gives a query that may see nothing the average of everything",
-        "-torch.inf",
-        "torch.finfo(scores.dtype).min",
-    ),
-]
-BATCH = [
-    wrong(
-        "uses the mask of the first sequence for the whole batch",
-        "mask.expand_as(scores)",
-        "mask.expand_as(scores)[:1].expand_as(scores)",
-    ),
-    wrong(
-        "hides a key only if it is hidden in all sequences of the batch",
-        "mask.expand_as(scores)",
-        "mask.expand_as(scores).any(dim=0, keepdim=True).expand_as(scores)",
-    ),
-]
-NO_MASK = [
-    wrong(
-        "hides the future even without a mask",
-        "torch.ones_like(scores, dtype=torch.bool)",
-        "torch.ones_like(scores, dtype=torch.bool).tril()",
-    ),
-    wrong(
-        "raises an exception without a mask",
-        "torch.ones_like(scores, dtype=torch.bool) if mask is None else ",
-        "",
-    ),
-]
+wrong = Implementations(FRAME)
+
+wrong.about("test_formula")
+wrong("leaves out the scale", " / math.sqrt(q.shape[-1])")
+wrong("divides the scores by d_k in place of its root", "math.sqrt(q.shape[-1])", "q.shape[-1]")
+wrong("returns the average of all visible values as its output", "weights @ v, weights")
+wrong.to("(visible / visible.sum(-1, keepdim=True).clamp(min=1)) @ v, weights")
+wrong("returns output and weights in the wrong order", "return weights @ v, weights")
+wrong.to("return weights, weights @ v")
+
+wrong.about("test_direction")
+wrong("ignores the mask", "mask.expand_as(scores)", "torch.ones_like(scores, dtype=torch.bool)")
+wrong("hides what may be seen, and shows the rest", "mask.expand_as(scores)", "~mask.expand_as(scores)")
+
+wrong.about("test_leaks")
+wrong("sets hidden scores to 0", WEIGHTS)
+wrong.to("weights = torch.softmax(scores * visible, dim=-1) * visible.any(dim=-1, keepdim=True)")
+wrong("sets hidden weights to 0 after the softmax, so rows no longer sum to 1", WEIGHTS)
+wrong.to("weights = torch.softmax(scores, dim=-1) * visible")
+wrong("gives hidden keys a score of -20, which is higher than a very low score that may be seen", WEIGHTS)
+wrong.to(
+    "weights = torch.softmax(scores.masked_fill(~visible, -20.0), dim=-1) * visible.any(dim=-1, keepdim=True)"
+)
+
+wrong.about("test_no_key")
+wrong("returns NaN for a query that may see nothing", ".nan_to_num(0.0)")
+wrong("gives a query that may see nothing the average of everything", "-torch.inf")
+wrong.to("torch.finfo(scores.dtype).min")
+
+wrong.about("test_batch")
+wrong("uses the mask of the first sequence for the whole batch", "mask.expand_as(scores)")
+wrong.to("mask.expand_as(scores)[:1].expand_as(scores)")
+wrong("hides a key only if it is hidden in all sequences of the batch", "mask.expand_as(scores)")
+wrong.to("mask.expand_as(scores).any(dim=0, keepdim=True).expand_as(scores)")
+
+wrong.about("test_no_mask")
+wrong("hides the future even without a mask", "torch.ones_like(scores, dtype=torch.bool)")
+wrong.to("torch.ones_like(scores, dtype=torch.bool).tril()")
+wrong("raises an exception without a mask", "torch.ones_like(scores, dtype=torch.bool) if mask is None else ")

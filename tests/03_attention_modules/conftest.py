@@ -6,11 +6,18 @@ written into the student's module, or its own weights go into the oracle. So no 
 
 from dataclasses import dataclass, replace
 
-import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import TORCH_ATTENTION, assert_reaches, assert_varies, fail, forbid
+from gradekit.checks import (
+    TORCH_ATTENTION,
+    assert_reaches,
+    assert_varies,
+    fail,
+    for_checks,
+    forbid,
+    in_kernel,
+)
 
 only_own_code = forbid(*TORCH_ATTENTION, "Transformer*")
 
@@ -43,97 +50,75 @@ class Layers:
         self.module.load_state(values)
 
 
-@pytest.fixture
-def layers_of():
+@for_checks
+def layers_of(module, **shapes):
     """Find linear layers by name: layers_of(module, q=(3, 6), ...). One layer may hold several, stacked."""
-
-    def find(module, **shapes):
-        state = module.state()
-        places = {name: (name, slice(None)) for name in shapes if f"{name}.weight" in state}
-        missing = [name for name in shapes if name not in places]
-        if missing:
-            stacked = (sum(shapes[name][0] for name in missing), shapes[missing[0]][1])
-            one = [key for key in state if key.endswith("weight") and tuple(state[key].shape) == stacked]
-            if len(missing) == 1 or not one:
-                fail(f"Your module has no linear layer `self.{missing[0]}`.")
-            start = 0
-            for name in missing:
-                places[name] = (one[0].removesuffix(".weight"), slice(start, start + shapes[name][0]))
-                start += shapes[name][0]
-        for name, (layer, rows) in places.items():
-            shape = tuple(state[f"{layer}.weight"][rows].shape)
-            if shape != shapes[name]:
-                fail(
-                    f"`{name}.weight` has shape {shape}, but should have {shapes[name]}: (output width, input width)."
-                )
-        return Layers(module, {name: places[name] for name in shapes})
-
-    return find
+    state = module.state()
+    places = {name: (name, slice(None)) for name in shapes if f"{name}.weight" in state}
+    missing = [name for name in shapes if name not in places]
+    if missing:
+        stacked = (sum(shapes[name][0] for name in missing), shapes[missing[0]][1])
+        one = [key for key in state if key.endswith("weight") and tuple(state[key].shape) == stacked]
+        if len(missing) == 1 or not one:
+            fail(f"Your module has no linear layer `self.{missing[0]}`.")
+        start = 0
+        for name in missing:
+            places[name] = (one[0].removesuffix(".weight"), slice(start, start + shapes[name][0]))
+            start += shapes[name][0]
+    for name, (layer, rows) in places.items():
+        shape = tuple(state[f"{layer}.weight"][rows].shape)
+        if shape != shapes[name]:
+            fail(
+                f"`{name}.weight` has shape {shape}, but should have {shapes[name]}: (output width, input width)."
+            )
+    return Layers(module, {name: places[name] for name in shapes})
 
 
-@pytest.fixture
-def oracle():
+@for_checks
+def oracle(layers, query, key, value, mask=None, heads=1):
     """torch's own attention with the given layers: (layers, query, key, value, mask=None, heads=1).
 
     The layers are a dict name -> (weight, bias): three for queries, keys and values, and optionally a fourth for
     the output.
     """
-
-    def attend(layers, query, key, value, mask=None, heads=1):
-        three, last = list(layers.values())[:3], list(layers.values())[3:]
-        parts = [F.linear(x, *layer) for x, layer in zip((query, key, value), three, strict=True)]
-        parts = [
-            part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts
-        ]  # (batch, heads, L, d_head)
-        mask = None if mask is None else mask.unsqueeze(-3)
-        output = F.scaled_dot_product_attention(*parts, attn_mask=mask).transpose(1, 2).flatten(2)
-        return F.linear(output, *last[0]) if last else output
-
-    return attend
+    three, last = list(layers.values())[:3], list(layers.values())[3:]
+    parts = [F.linear(x, *layer) for x, layer in zip((query, key, value), three, strict=True)]
+    parts = [part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts]  # (batch, heads, L, d_head)
+    mask = None if mask is None else mask.unsqueeze(-3)
+    output = F.scaled_dot_product_attention(*parts, attn_mask=mask).transpose(1, 2).flatten(2)
+    return F.linear(output, *last[0]) if last else output
 
 
-@pytest.fixture
-def assert_queries_matter():
+@for_checks
+def assert_queries_matter(output):
     """Fail if all tokens get the same output, as from a module that returns zeros."""
-
-    def check(output):
-        if torch.allclose(output, output[..., :1, :]):
-            fail("Every token gets the same output, so the output does not depend on the queries.")
-
-    return check
+    if torch.allclose(output, output[..., :1, :]):
+        fail("Every token gets the same output, so the output does not depend on the queries.")
 
 
-@pytest.fixture
-def assert_float64():
+@for_checks
+def assert_float64(output):
     """Fail unless the output is float64 and has more precision than float32."""
-
-    def check(output):
-        if output.dtype != torch.float64:
-            fail(f"For float64 inputs, the output is {output.dtype}.")
-        assert_varies(output, name="output")
-        if torch.equal(output, output.float().double()):
-            fail("The output is float64, but it was computed in float32.")
-
-    return check
+    if output.dtype != torch.float64:
+        fail(f"For float64 inputs, the output is {output.dtype}.")
+    assert_varies(output, name="output")
+    if torch.equal(output, output.float().double()):
+        fail("The output is float64, but it was computed in float32.")
 
 
-@pytest.fixture
-def assert_learns():
+@for_checks
+def assert_learns(gradients):
     """Fail unless gradients reach the inputs and all parameters.
 
     The bias of the keys is excepted: it adds the same number to all scores of a query, which the softmax
     cancels, so its true gradient is zero.
     """
-
-    def check(gradients):
-        parameters = {
-            name: gradient
-            for name, gradient in gradients.parameters.items()
-            if not name.endswith(("k.bias", "k_bias"))
-        }
-        assert_reaches(replace(gradients, parameters=parameters))
-
-    return check
+    parameters = {
+        name: gradient
+        for name, gradient in gradients.parameters.items()
+        if not name.endswith(("k.bias", "k_bias"))
+    }
+    assert_reaches(replace(gradients, parameters=parameters))
 
 
 HELPERS = """
@@ -204,7 +189,5 @@ class Places(nn.Module):
 """
 
 
-@pytest.fixture
-def helper(student):
-    """Our own modules in the student's kernel, to pass to the student's functions."""
-    return student.define(HELPERS)
+#: Our own modules in the student's kernel, to pass to the student's functions.
+helper = in_kernel(HELPERS)

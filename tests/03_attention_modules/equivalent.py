@@ -47,10 +47,8 @@ same.because("The remainder is never negative.")
 same.edit("if d_model % num_heads != 0:", "!=", ">")
 
 same.because("It is the same for every input of a module.")
-same(
-    "d_head = d_model // self.num_heads",
-    'd_head = vars(self).setdefault("_d_head", d_model // self.num_heads)',
-)
+same("d_head = d_model // self.num_heads")
+same.to('d_head = vars(self).setdefault("_d_head", d_model // self.num_heads)')
 
 same.because("`transpose` takes its two axes in either order.")
 same.edit(SPLIT, "1, 2", "2, 1")
@@ -132,10 +130,8 @@ same.edit(LINE_6, "0], [0, 1, ", "0], [1, 1, ")
 same.edit(LINE_6, "0], [0, 1, ", "0], [-1, 1, ")
 
 same.because("The order of the two cases and the words of the message are free.")
-same(
-    '("with a mask", function(q, k, v, mask), masked),\n("without a mask", function(q, k, v), plain),',
-    '("without a mask", function(q, k, v), plain),\n("with a mask", function(q, k, v, mask), masked),',
-)
+same('("with a mask", function(q, k, v, mask), masked),\n("without a mask", function(q, k, v), plain),')
+same.to('("without a mask", function(q, k, v), plain),\n("with a mask", function(q, k, v, mask), masked),')
 same.edit('("with a mask", function(q, k, v, mask), masked),', "with a mask", "")
 same.edit('("without a mask", function(q, k, v), plain),', "without a mask", "")
 

@@ -1,24 +1,19 @@
 """Checks of exercise 6: copy_heads, between our own modules, so that no other answer is needed."""
 
-import pytest
 import torch
 
-from gradekit.checks import fail, points
+from gradekit.checks import fail, for_checks, points
 
 
-@pytest.fixture
-def pair(student, reference, helper):
+@for_checks
+def pair(student, reference, helper, /):
     """A list of 3 heads with recorded weights, and a fused module after copying."""
-
-    def make():
-        heads, fused = helper.Heads(12, 3), helper.Fused(12, 3)
-        names = sorted(heads.state())
-        shapes = {name.replace(".", "_"): tuple(heads.state()[name].shape) for name in names}
-        heads.load_state(dict(zip(names, reference.inputs("heads", **shapes), strict=True)))
-        student.copy_heads(heads, fused)
-        return heads, fused
-
-    return make
+    heads, fused = helper.Heads(12, 3), helper.Fused(12, 3)
+    names = sorted(heads.state())
+    shapes = {name.replace(".", "_"): tuple(heads.state()[name].shape) for name in names}
+    heads.load_state(dict(zip(names, reference.inputs("heads", **shapes), strict=True)))
+    student.copy_heads(heads, fused)
+    return heads, fused
 
 
 @points(4)

@@ -1,22 +1,17 @@
 """Checks of exercise 3: CrossAttention. The order in which the layers are created costs no points."""
 
-import pytest
 import torch
 
-from gradekit.checks import assert_close, assert_differs, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_close, assert_differs, assert_shape, assert_unchanged, for_checks, points
 
 
-@pytest.fixture
-def with_known_weights(student, reference, layers_of):
+@for_checks
+def with_known_weights(student, reference, layers_of, /):
     """The student's module (6, 6, 6, 6) with recorded weights in its layers and no biases."""
-
-    def make():
-        module = student.CrossAttention(6, 6, 6, 6)
-        q, k, v = reference.inputs("weights", q=(6, 6), k=(6, 6), v=(6, 6))
-        layers_of(module, q=(6, 6), k=(6, 6), v=(6, 6)).write({"q": q / 2, "k": k / 2, "v": v})
-        return module
-
-    return make
+    module = student.CrossAttention(6, 6, 6, 6)
+    q, k, v = reference.inputs("weights", q=(6, 6), k=(6, 6), v=(6, 6))
+    layers_of(module, q=(6, 6), k=(6, 6), v=(6, 6)).write({"q": q / 2, "k": k / 2, "v": v})
+    return module
 
 
 @points(4, see="Cross-attention: one sequence looks at another")
@@ -124,10 +119,5 @@ def test_float64_and_inputs_unchanged(student, draw, assert_float64):
     call = module.call(x, y)
     assert_unchanged(call)
     assert_float64(call.value)
-    assert_close(
-        call.value,
-        module(x, torch.cat([y, y], 1)),
-        name="output",
-        context=", compared with the output for y repeated twice,",
-        atol=1e-10,
-    )
+    context = ", compared with the output for y repeated twice,"
+    assert_close(call.value, module(x, torch.cat([y, y], 1)), name="output", context=context, atol=1e-10)

@@ -1,6 +1,5 @@
 """Checks of exercise 5: FusedMultiHeadAttention, against the formula and against itself."""
 
-import pytest
 import torch
 
 from gradekit.checks import (
@@ -10,24 +9,21 @@ from gradekit.checks import (
     assert_shape,
     assert_unchanged,
     assert_varies,
+    for_checks,
     points,
 )
 
 NAMES = ["w_q", "w_k", "w_v", "w_o"]
 
 
-@pytest.fixture
-def fused(student, reference, layers_of):
+@for_checks
+def fused(student, reference, layers_of, /, d_model=8, num_heads=2, dropout=0.0, **weights):
     """The student's module with recorded weights and no biases, in evaluation mode."""
-
-    def make(d_model=8, num_heads=2, dropout=0.0, **weights):
-        module = student.FusedMultiHeadAttention(d_model, num_heads, dropout)
-        known = reference.inputs(f"weights {d_model}", **{name: (d_model, d_model) for name in NAMES})
-        values = dict(zip(NAMES, known, strict=True)) | weights
-        layers_of(module, **{name: (d_model, d_model) for name in NAMES}).write(values)
-        return module.eval()
-
-    return make
+    module = student.FusedMultiHeadAttention(d_model, num_heads, dropout)
+    known = reference.inputs(f"weights {d_model}", **{name: (d_model, d_model) for name in NAMES})
+    values = dict(zip(NAMES, known, strict=True)) | weights
+    layers_of(module, **{name: (d_model, d_model) for name in NAMES}).write(values)
+    return module.eval()
 
 
 @points(4, see="Splitting is more than reshaping")
@@ -185,12 +181,8 @@ def test_no_dropout_otherwise(reference, fused):
         again, calm, name="output", context="after eval(), compared with the output for another seed,"
     )
     without, _ = fused().train()(query, key, value)
-    assert_close(
-        without,
-        calm,
-        name="output",
-        context="in training without dropout, compared with the output after eval(),",
-    )
+    context = "in training without dropout, compared with the output after eval(),"
+    assert_close(without, calm, name="output", context=context)
     dropped, _ = fused(dropout=0.5).train()(query, key, value)
     assert_differs(dropped, calm, "In training, with dropout=0.5, nothing is dropped.")
 
@@ -223,11 +215,5 @@ def test_float64_and_inputs_unchanged(student, draw, assert_float64):
     assert_float64(output)
     assert_float64(weights)
     twice, _ = module(query, torch.cat([key, key], 1), torch.cat([value, value], 1))
-    assert_close(
-        output,
-        twice,
-        name="output",
-        context=", compared with the output for all keys and values repeated twice,",
-        atol=1e-10,
-        rtol=1e-10,
-    )
+    context = ", compared with the output for all keys and values repeated twice,"
+    assert_close(output, twice, name="output", context=context, atol=1e-10, rtol=1e-10)

@@ -1,6 +1,5 @@
 """Checks of exercise 4: MultiHeadedAttention, with our own heads."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
@@ -10,14 +9,15 @@ from gradekit.checks import (
     assert_shape,
     assert_unchanged,
     assert_varies,
+    for_checks,
     points,
 )
 
 
-@pytest.fixture
-def linear_of(layers_of):
+@for_checks
+def linear_of(layers_of, /, module, to, width):
     """Return (weight, bias) of the student's final layer, and check its shape."""
-    return lambda module, to, width: layers_of(module, linear=(to, width)).read()["linear"]
+    return layers_of(module, linear=(to, width)).read()["linear"]
 
 
 @points(4, see="Several heads: a list")

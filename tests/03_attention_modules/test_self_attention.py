@@ -1,22 +1,17 @@
 """Checks of exercise 1: SelfAttention. The order in which the layers are created costs no points."""
 
-import pytest
 import torch
 
-from gradekit.checks import assert_close, assert_differs, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_close, assert_differs, assert_shape, assert_unchanged, for_checks, points
 
 
-@pytest.fixture
-def with_known_weights(student, reference, layers_of):
+@for_checks
+def with_known_weights(student, reference, layers_of, /):
     """The student's module (6, 6, 6) with recorded weights in its layers and no biases."""
-
-    def make():
-        module = student.SelfAttention(6, 6, 6)
-        q, k, v = reference.inputs("weights", q=(6, 6), k=(6, 6), v=(6, 6))
-        layers_of(module, q=(6, 6), k=(6, 6), v=(6, 6)).write({"q": q / 2, "k": k / 2, "v": v})
-        return module
-
-    return make
+    module = student.SelfAttention(6, 6, 6)
+    q, k, v = reference.inputs("weights", q=(6, 6), k=(6, 6), v=(6, 6))
+    layers_of(module, q=(6, 6), k=(6, 6), v=(6, 6)).write({"q": q / 2, "k": k / 2, "v": v})
+    return module
 
 
 @points(4, see="Self-attention: three layers, three roles")
@@ -96,10 +91,5 @@ def test_float64_and_input_unchanged(student, draw, assert_float64):
     call = module.call(x)
     assert_unchanged(call)
     assert_float64(call.value)
-    assert_close(
-        call.value,
-        module(torch.cat([x, x], 1))[:, :4],
-        name="output",
-        context=", compared with the output for x repeated twice,",
-        atol=1e-10,
-    )
+    context = ", compared with the output for x repeated twice,"
+    assert_close(call.value, module(torch.cat([x, x], 1))[:, :4], name="output", context=context, atol=1e-10)

@@ -1,5 +1,9 @@
 """Snippets for students: modules with weights that can be followed by hand, which fail if the answer is wrong."""
 
+import math
+
+import torch
+
 from gradekit.checks import try_it
 
 
@@ -7,10 +11,6 @@ from gradekit.checks import try_it
 @try_it("test_self_attention")
 def nine_to_one(SelfAttention):
     """Two tokens of width 1. Token 0 has the weights 9 to 1, token 1 has 3 to 1, and the values are 20 and 0."""
-    import math
-
-    import torch
-
     attend, log = SelfAttention(1, 4, 2), 2 * math.log(3)
     rows = torch.tensor([-1, -1, -1, -1, -log, 0, 0, 0, 20, 40])  # the weights of q, then k, then v
     bias = torch.tensor([-1.0, -1, -1, -1, 0, 0, 0, 0, 0, 0])
@@ -29,8 +29,6 @@ def nine_to_one(SelfAttention):
 @try_it("test_self_attention", "test_mask")
 def last_token_hidden(SelfAttention):
     """Three tokens, the last one hidden: the output of the others is the same as without it."""
-    import torch
-
     attend, tokens = SelfAttention(2, 2, 2), torch.tensor([[[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]]])
     hidden = attend(tokens, torch.tensor([[[True, True, False]]]))[:, :2]
     alone = attend(tokens[:, :2])
@@ -41,8 +39,6 @@ def last_token_hidden(SelfAttention):
 @try_it("test_self_attention", "test_everything_learns")
 def gradients_of_self_attention(SelfAttention):
     """After backward(), each weight has a gradient."""
-    import torch
-
     attend = SelfAttention(2, 3, 2)
     found = attend(torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]))
     assert found.requires_grad, "The output does not know how it was computed, so nothing can be trained."
@@ -63,8 +59,6 @@ def three_layers_with_bias(SelfAttention):
 @try_it("test_self_attention", "test_float64_and_input_unchanged")
 def precise_and_unchanged(SelfAttention):
     """In float64, the output has more digits than float32 can hold, and x is the same afterwards."""
-    import torch
-
     tokens = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]], dtype=torch.float64)
     found = SelfAttention(2, 3, 2).double()(tokens)
     print("x should still be [[[1, 0], [0, 2]]]. It is", tokens.tolist())
@@ -76,10 +70,6 @@ def precise_and_unchanged(SelfAttention):
 @try_it("test_cross_attention")
 def one_token_asks(CrossAttention):
     """One token asks three: the weights are 9 to 1 to 1, and the values are 22, 0 and 0."""
-    import math
-
-    import torch
-
     attend, log = CrossAttention(1, 1, 4, 2), 2 * math.log(3)
     rows = torch.tensor([-1, -1, -1, -1, -log, 0, 0, 0, 22, 44])  # the weights of q, then k, then v
     bias = torch.tensor([-1.0, -1, -1, -1, 0, 0, 0, 0, 0, 0])
@@ -97,8 +87,6 @@ def one_token_asks(CrossAttention):
 @try_it("test_cross_attention", "test_unequal_lengths", "test_unequal_widths")
 def three_tokens_ask(CrossAttention):
     """Three tokens of width 2 ask a single one of width 1, so each gets the value of that one."""
-    import torch
-
     attend, other = CrossAttention(2, 1, 3, 4), torch.tensor([[[1.0]]])
     found = attend(torch.tensor([[[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]]]), other)
     print("The shape should be (1, 3, 4). It is", tuple(found.shape))
@@ -110,8 +98,6 @@ def three_tokens_ask(CrossAttention):
 @try_it("test_cross_attention", "test_mask")
 def last_token_of_y_hidden(CrossAttention):
     """The last of three tokens of y is hidden: the output is the same as without it."""
-    import torch
-
     attend, asking = CrossAttention(2, 2, 2, 2), torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])
     other = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]]])
     hidden = attend(asking, other, torch.tensor([[[True, True, False]]]))
@@ -123,8 +109,6 @@ def last_token_of_y_hidden(CrossAttention):
 @try_it("test_cross_attention", "test_everything_learns")
 def gradients_of_cross_attention(CrossAttention):
     """After backward(), each weight has a gradient."""
-    import torch
-
     attend = CrossAttention(2, 2, 3, 2)
     found = attend(torch.tensor([[[1.0, 3.0]]]), torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]))
     assert found.requires_grad, "The output does not know how it was computed, so nothing can be trained."
@@ -145,8 +129,6 @@ def three_layers_of_cross_attention(CrossAttention):
 @try_it("test_cross_attention", "test_float64_and_inputs_unchanged")
 def precise_and_both_unchanged(CrossAttention):
     """In float64, the output has more digits than float32 can hold, and x and y are the same afterwards."""
-    import torch
-
     asking = torch.tensor([[[1.0, 3.0]]], dtype=torch.float64)
     other = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]], dtype=torch.float64)
     found = CrossAttention(2, 2, 3, 2).double()(asking, other)
@@ -161,8 +143,6 @@ def precise_and_both_unchanged(CrossAttention):
 @try_it("test_equivariance_gap")
 def running_sums(equivariance_gap):
     """A running sum, with the sign changed: 1, 3, 10 become -1, -4, -14, and 10, 1, 3 become -10, -11, -14."""
-    import torch
-
     numbers = torch.tensor([[[1.0], [1.0], [1.0]], [[1.0], [3.0], [10.0]]])  # two sequences
     numbers = numbers.repeat(1, 1, 2)  # of vectors that have each number twice
     before = numbers.clone()
@@ -177,7 +157,6 @@ def running_sums(equivariance_gap):
 @try_it("test_multi_headed_attention")
 def two_simple_heads(MultiHeadedAttention):
     """Head 0 makes 1, -2 of a token 1, head 1 makes 10, 20, and the final layer doubles everything."""
-    import torch
 
     class Head(torch.nn.Module):
         def __init__(self, *numbers):
@@ -200,8 +179,6 @@ def two_simple_heads(MultiHeadedAttention):
 @try_it("test_multi_headed_attention", "test_heads_of_different_widths")
 def widths_one_and_three(MultiHeadedAttention):
     """Heads of width 1 and 3 side by side have width 4."""
-    import torch
-
     one, three = torch.nn.Module(), torch.nn.Module()
     one.v, one.output_dim = torch.nn.Linear(2, 1), 1
     three.v, three.output_dim = torch.nn.Linear(2, 3), 3
@@ -213,8 +190,6 @@ def widths_one_and_three(MultiHeadedAttention):
 @try_it("test_multi_headed_attention", "test_heads_belong_to_the_module")
 def names_of_parameters(MultiHeadedAttention):
     """torch finds the parameters of both heads, and the bias of the final layer."""
-    import torch
-
     heads_2 = [torch.nn.Module(), torch.nn.Module()]
     for head in heads_2:
         head.v, head.output_dim = torch.nn.Linear(2, 1), 1
@@ -228,7 +203,6 @@ def names_of_parameters(MultiHeadedAttention):
 @try_it("test_multi_headed_attention", "test_mask")
 def heads_that_need_a_mask(MultiHeadedAttention):
     """Each head counts the entries of the mask, so each has to get it."""
-    import torch
 
     class Counting(torch.nn.Module):
         def __init__(self):
@@ -248,7 +222,6 @@ def heads_that_need_a_mask(MultiHeadedAttention):
 @try_it("test_multi_headed_attention", "test_everything_learns")
 def gradients_of_heads(MultiHeadedAttention):
     """After backward(), the values' layer of a head has a gradient."""
-    import torch
 
     class Head(torch.nn.Module):
         def __init__(self):
@@ -268,10 +241,6 @@ def gradients_of_heads(MultiHeadedAttention):
 @try_it("test_fused_attention")
 def two_heads_by_hand(FusedMultiHeadAttention):
     """For query 0, head 0 has the weights 3 to 1, head 1 has 1 to 9. For query 1 it is the other way around."""
-    import math
-
-    import torch
-
     two, bias, log = FusedMultiHeadAttention(8, 2).eval(), torch.zeros(24), math.log(3)
     bias[0] = bias[5] = 2.0
     rows = torch.cat([torch.eye(8), torch.eye(8), 2 * torch.eye(8)])  # the weights of w_q, w_k and w_v
@@ -295,8 +264,6 @@ def two_heads_by_hand(FusedMultiHeadAttention):
 @try_it("test_fused_attention", "test_mask")
 def masks_for_both_heads(FusedMultiHeadAttention):
     """Three masks that hide key 1 from query 0: of each sequence, of all sequences, and of all queries."""
-    import torch
-
     tokens, attend = torch.ones(2, 2, 4), FusedMultiHeadAttention(4, 2).eval()
     for visible in ([[True, False], [True, True]], [[[True, False]], [[True, False]]]):
         _, found = attend(tokens, tokens, tokens, torch.tensor(visible))
@@ -314,8 +281,6 @@ def masks_for_both_heads(FusedMultiHeadAttention):
 @try_it("test_fused_attention", "test_query_with_no_key")
 def query_without_keys(FusedMultiHeadAttention):
     """Query 0 may attend to nothing, so its weights are zeros in both heads."""
-    import torch
-
     tokens = torch.ones(1, 2, 4)
     visible = torch.tensor([[False, False], [True, True]])
     output, found = FusedMultiHeadAttention(4, 2).eval()(tokens, tokens, tokens, visible)
@@ -340,8 +305,6 @@ def width_9_for_2_heads(FusedMultiHeadAttention):
 @try_it("test_fused_attention", "test_dropout_in_training")
 def weights_of_one_are_dropped(FusedMultiHeadAttention):
     """One key, so each weight is 1. Dropout with 0.2 makes it 0 or 1 / 0.8 = 1.25, and so all numbers of the head."""
-    import torch
-
     dropping = FusedMultiHeadAttention(8, 2, dropout=0.2).train()
     for name, parameter in dropping.named_parameters():  # so that queries, keys and values are all 1
         parameter.data.fill_(1.0 if name.endswith("bias") else 0.0)
@@ -360,8 +323,6 @@ def weights_of_one_are_dropped(FusedMultiHeadAttention):
 @try_it("test_fused_attention", "test_weights_before_dropout")
 def returned_before_dropout(FusedMultiHeadAttention):
     """One key, so each weight is 1, and it is returned before it may be dropped."""
-    import torch
-
     dropping, tokens = FusedMultiHeadAttention(4, 2, dropout=0.5).train(), torch.ones(1, 50, 4)
     _, found = dropping(tokens, tokens[:, :1], tokens[:, :1])
     print("All weights should be 1. They are", sorted(set(found.flatten().tolist())))
@@ -371,8 +332,6 @@ def returned_before_dropout(FusedMultiHeadAttention):
 @try_it("test_fused_attention", "test_no_dropout_otherwise")
 def nothing_to_drop(FusedMultiHeadAttention):
     """By default nothing is dropped in training, and after eval() nothing is ever dropped: two calls have the same output."""
-    import torch
-
     tokens = torch.ones(1, 20, 4)
     default, calm = FusedMultiHeadAttention(4, 2).train(), FusedMultiHeadAttention(4, 2, dropout=0.5).eval()
     for name, module in [("by default", default), ("after eval()", calm)]:
@@ -384,8 +343,6 @@ def nothing_to_drop(FusedMultiHeadAttention):
 @try_it("test_fused_attention", "test_everything_learns")
 def gradients_of_four_layers(FusedMultiHeadAttention):
     """After backward(), each of the four layers has a weight and a bias of its own, and gradients."""
-    import torch
-
     learning = FusedMultiHeadAttention(4, 2).eval()
     tokens = torch.tensor([[[1.0, 0.0, 2.0, 0.0], [0.0, 3.0, 0.0, 1.0]]])
     output, _ = learning(tokens, tokens, tokens)
@@ -401,8 +358,6 @@ def gradients_of_four_layers(FusedMultiHeadAttention):
 @try_it("test_fused_attention", "test_float64_and_inputs_unchanged")
 def precise_and_mask_unchanged(FusedMultiHeadAttention):
     """In float64, the output has more digits than float32 can hold, and the inputs are the same afterwards."""
-    import torch
-
     tokens = torch.tensor([[[1.0, 0.0, 2.0, 0.0], [0.0, 3.0, 0.0, 1.0]]], dtype=torch.float64)
     visible, copy = torch.tensor([[True, False], [True, True]]), tokens.clone()
     output, _ = FusedMultiHeadAttention(4, 2).double().eval()(tokens, tokens, tokens, visible)
@@ -421,8 +376,6 @@ def precise_and_mask_unchanged(FusedMultiHeadAttention):
 @try_it("test_copy_heads")
 def two_heads_copied(copy_heads):
     """Two heads of width 2: rows 0 and 1 belong to head 0, rows 2 and 3 to head 1."""
-    import torch
-
     source, target, parts = torch.nn.Module(), torch.nn.Module(), [torch.nn.Module(), torch.nn.Module()]
     for name in ("q", "k", "v"):
         for part in parts:
@@ -444,8 +397,6 @@ def two_heads_copied(copy_heads):
 @try_it("test_copy_heads", "test_list_unchanged", "test_no_shared_memory")
 def apart_afterwards(copy_heads):
     """The heads keep their numbers, and changing them later doesn't change the copy."""
-    import torch
-
     source, target, part = torch.nn.Module(), torch.nn.Module(), torch.nn.Module()
     part.q, part.k, part.v = (torch.nn.Linear(2, 2) for _ in range(3))
     source.attn_modules, source.linear = torch.nn.ModuleList([part]), torch.nn.Linear(2, 2)

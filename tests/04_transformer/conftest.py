@@ -6,27 +6,28 @@ Both use the student's own `FeedForward`, so a mistake in one part does not cost
 """
 
 import math
-import zlib
 
-import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from gradekit.checks import TORCH_ATTENTION, assert_varies, fail, forbid, forbid_class
+from gradekit.checks import (
+    TORCH_ATTENTION,
+    assert_close,
+    assert_shape,
+    assert_varies,
+    fail,
+    for_checks,
+    forbid,
+    forbid_class,
+    in_kernel,
+    named_weights,
+)
 
 only_own_code = forbid(*TORCH_ATTENTION, "TransformerEncoder*", "TransformerDecoder*")
 not_the_ready_made_model = forbid_class("torch.nn.Transformer", "Build the model from your own parts.")
 
-
-def new_value(name, shape, seed):
-    """Return a value for the parameter `name`: the same for the same seed, and different for every name."""
-    generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
-    noise = torch.randn(shape, generator=generator)
-    if len(shape) == 1:
-        # a vector called weight belongs to a layer norm
-        return 0.3 * noise + (1 if name.endswith("weight") else 0)
-    return noise / math.sqrt(shape[1])
+ATOL = 1e-4  # allows a different epsilon in the norms
 
 
 def linear_shapes(prefix, rows, columns):
@@ -60,39 +61,35 @@ def attentions_of(kind):
     return ["self_attn", "cross_attn"] if kind.startswith("Dec") else ["self_attn"]
 
 
-@pytest.fixture
-def shapes_of():
+@for_checks
+def shapes_of(kind, d_model, d_ff):
     """Return name -> shape of the parameters: `shapes_of("EncoderLayer", d_model, d_ff)`."""
-    return lambda kind, d_model, d_ff: layer_shapes(d_model, d_ff, attentions_of(kind))
+    return layer_shapes(d_model, d_ff, attentions_of(kind))
 
 
-@pytest.fixture
-def make_layer(student):
+@for_checks
+def make_layer(student, /, kind, d_model, num_heads, d_ff, seed=0, norm_first=False, **options):
     """The student's layer with new weights, and torch's layer with the same weights and the student's `FeedForward`.
 
     `make_layer("EncoderLayer", d_model, num_heads, d_ff, seed=0, ...)` returns (layer, twin).
     """
+    layer = student.call(kind, d_model, num_heads, d_ff, norm_first=norm_first, **options).value
+    attentions = attentions_of(kind)
+    shapes = layer_shapes(d_model, d_ff, attentions)
+    values = named_weights(shapes, seed)
+    load(layer, values)
+    twin_class = nn.TransformerDecoderLayer if len(attentions) == 2 else nn.TransformerEncoderLayer
+    twin = twin_class(d_model, num_heads, d_ff, 0.0, batch_first=True, norm_first=norm_first)
+    twin.load_state_dict(torch_names(values, attentions))
+    own = student.FeedForward(d_model, d_ff)
+    load(own, part_of(values, "feed_forward."))
+    twin._ff_block = own
 
-    def make(kind, d_model, num_heads, d_ff, seed=0, norm_first=False, **options):
-        layer = student.call(kind, d_model, num_heads, d_ff, norm_first=norm_first, **options).value
-        attentions = attentions_of(kind)
-        shapes = layer_shapes(d_model, d_ff, attentions)
-        values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
-        load(layer, values)
-        twin_class = nn.TransformerDecoderLayer if len(attentions) == 2 else nn.TransformerEncoderLayer
-        twin = twin_class(d_model, num_heads, d_ff, 0.0, batch_first=True, norm_first=norm_first)
-        twin.load_state_dict(torch_names(values, attentions))
-        own = student.FeedForward(d_model, d_ff)
-        load(own, part_of(values, "feed_forward."))
-        twin._ff_block = own
+    def run(*inputs):
+        with torch.no_grad():
+            return twin(*inputs)
 
-        def run(*inputs):
-            with torch.no_grad():
-                return twin(*inputs)
-
-        return layer, run
-
-    return make
+    return layer, run
 
 
 def torch_names(values, attentions):
@@ -110,53 +107,47 @@ def torch_names(values, attentions):
     return renamed
 
 
-@pytest.fixture
-def make_stack(student):
+@for_checks
+def make_stack(
+    student, /, kind, vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, **options
+):
     """The student's `Encoder` or `Decoder` with new weights, and the same steps made of the student's own layers.
 
     `make_stack("Encoder", vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, ...)` returns
     (module, steps), and `steps(ids, ...)` also takes what each layer gets after its first input.
     """
+    sizes = (d_model, num_heads, d_ff)
+    module = student.call(kind, vocab_size, *sizes, num_layers, max_seq_len, **options).value
+    norm_first = options.get("norm_first", False)
+    kind = f"{kind}Layer"
+    shapes = {"embedding.weight": (vocab_size, d_model)}
+    for number in range(num_layers):
+        for name, shape in layer_shapes(d_model, d_ff, attentions_of(kind)).items():
+            shapes[f"layers.{number}.{name}"] = shape
+    state = module.state()
+    if not any(name.startswith("layers.0.") for name in state):
+        fail(
+            "The parameters of the layers were not found. Keep the layers in an nn.ModuleList called `layers`."
+        )
+    final = [name for name in state if not name.startswith(("embedding.", "layers.", "positions."))]
+    shapes |= {name: (d_model,) for name in final if tuple(state[name].shape) == (d_model,)}
+    values = named_weights(shapes, seed)
+    module.load_state({name: value for name, value in values.items() if name in state})
 
-    def make(kind, vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, **options):
-        sizes = (d_model, num_heads, d_ff)
-        module = student.call(kind, vocab_size, *sizes, num_layers, max_seq_len, **options).value
-        norm_first = options.get("norm_first", False)
-        kind = f"{kind}Layer"
-        shapes = {"embedding.weight": (vocab_size, d_model)}
+    def steps(ids, *others):
+        x = values["embedding.weight"][ids] * math.sqrt(d_model) + sinusoids(ids.shape[1], d_model)
+        layer = student.call(kind, *sizes, norm_first=norm_first).value
         for number in range(num_layers):
-            for name, shape in layer_shapes(d_model, d_ff, attentions_of(kind)).items():
-                shapes[f"layers.{number}.{name}"] = shape
-        state = module.state()
-        if not any(name.startswith("layers.0.") for name in state):
-            fail(
-                "The parameters of the layers were not found. Keep the layers in an nn.ModuleList called `layers`."
-            )
-        final = [name for name in state if not name.startswith(("embedding.", "layers.", "positions."))]
-        shapes |= {name: (d_model,) for name in final if tuple(state[name].shape) == (d_model,)}
-        values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
-        module.load_state({name: value for name, value in values.items() if name in state})
+            own = part_of(values, f"layers.{number}.")
+            load(layer, own)
+            x = layer(x, *others)
+        if norm_first:
+            gamma = next((values[name] for name in final if name.endswith("weight") and name in values), None)
+            beta = next((values[name] for name in final if name.endswith("bias") and name in values), None)
+            x = F.layer_norm(x, (d_model,), gamma, beta)
+        return x
 
-        def steps(ids, *others):
-            x = values["embedding.weight"][ids] * math.sqrt(d_model) + sinusoids(ids.shape[1], d_model)
-            layer = student.call(kind, *sizes, norm_first=norm_first).value
-            for number in range(num_layers):
-                own = part_of(values, f"layers.{number}.")
-                load(layer, own)
-                x = layer(x, *others)
-            if norm_first:
-                gamma = next(
-                    (values[name] for name in final if name.endswith("weight") and name in values), None
-                )
-                beta = next(
-                    (values[name] for name in final if name.endswith("bias") and name in values), None
-                )
-                x = F.layer_norm(x, (d_model,), gamma, beta)
-            return x
-
-        return module, steps
-
-    return make
+    return module, steps
 
 
 def sinusoids(length, d_model):
@@ -165,65 +156,47 @@ def sinusoids(length, d_model):
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).float()
 
 
-@pytest.fixture
-def renew(student):
+@for_checks
+def renew(student, /, module, seed=0):
     """Set every parameter of a module to a new value, derived from its name; return these values by name."""
-
-    def check(module, seed=0):
-        own = module.parameters()
-        values = {name: new_value(name, tuple(value.shape), seed) for name, value in own.items()}
-        module.load_state(values)
-        return values
-
-    return check
+    own = module.parameters()
+    values = named_weights({name: tuple(value.shape) for name, value in own.items()}, seed)
+    module.load_state(values)
+    return values
 
 
-@pytest.fixture
-def assert_all_learn():
+@for_checks
+def assert_all_learn(gradients):
     """Fail unless a gradient reaches every parameter and every float argument.
 
     The bias of the keys adds the same number to all scores of a query, so its gradient is zero, up to rounding.
     """
-
-    def check(gradients):
-        entries = {f"parameter `{name}`": value for name, value in gradients.parameters.items()}
-        if not entries:
-            fail("The module has no parameters, so nothing in it can be learned.")
-        for place, argument in enumerate(gradients.arguments):
-            if isinstance(argument, torch.Tensor) and argument.is_floating_point():
-                entries[f"argument number {place + 1}"] = gradients.inputs[place]
-        for name, gradient in entries.items():
-            if gradient is None:
-                fail(
-                    f"No gradient reaches {name}: it is not used, or something computed from it was detached."
-                )
-            if gradient.isnan().any():
-                fail(f"The gradient of {name} contains NaN.")
-            if not gradient.any() and not name.endswith("w_k.bias`"):
-                fail(f"The gradient of {name} is zero everywhere.")
-
-    return check
+    entries = {f"parameter `{name}`": value for name, value in gradients.parameters.items()}
+    if not entries:
+        fail("The module has no parameters, so nothing in it can be learned.")
+    for place, argument in enumerate(gradients.arguments):
+        if isinstance(argument, torch.Tensor) and argument.is_floating_point():
+            entries[f"argument number {place + 1}"] = gradients.inputs[place]
+    for name, gradient in entries.items():
+        if gradient is None:
+            fail(f"No gradient reaches {name}: it is not used, or something computed from it was detached.")
+        if gradient.isnan().any():
+            fail(f"The gradient of {name} contains NaN.")
+        if not gradient.any() and not name.endswith("w_k.bias`"):
+            fail(f"The gradient of {name} is zero everywhere.")
 
 
-@pytest.fixture
-def assert_double():
+@for_checks
+def assert_double(value):
     """Fail unless a value is float64 and was computed in float64 throughout."""
-
-    def check(value):
-        if value.dtype != torch.float64:
-            fail(f"After `.to(torch.float64)` the output is {value.dtype}.")
-        assert_varies(value, name="output")
-        if value.equal(value.float().double()):
-            fail("The output is float64, but only as precise as float32: an intermediate value was float32.")
-
-    return check
+    if value.dtype != torch.float64:
+        fail(f"After `.to(torch.float64)` the output is {value.dtype}.")
+    assert_varies(value, name="output")
+    if value.equal(value.float().double()):
+        fail("The output is float64, but only as precise as float32: an intermediate value was float32.")
 
 
-@pytest.fixture
-def sublayers_drop(student):
-    """`sublayers_drop(layer, x)`: the names of the sublayers whose own dropout does nothing in training."""
-    helper = student.define(
-        """
+IDLE = """
 import torch
 
 def without_dropout(module, x):
@@ -240,5 +213,100 @@ def without_dropout(module, x):
             found.append(name)
     return found
 """
+
+#: `idle.without_dropout(layer, x)`: the names of the sublayers whose own dropout does nothing in training
+idle = in_kernel(IDLE)
+
+
+@for_checks
+def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *inputs):
+    """Fail unless a layer returns what torch's layer does, for recorded inputs (2, L, 6), and for drawn ones."""
+    layer, twin = make_layer(kind, 6, 3, 5, norm_first=norm_first)
+    output = layer(*inputs)
+    assert_shape(output, (2, 4, 6), name="output")
+    reference.assert_same(
+        output,
+        twin(*inputs),
+        rule="Your layer must return what torch's layer returns with your weights",
+        name="output",
+        key="output, less that of torch's layer with your weights,",
+        atol=ATOL,
     )
-    return helper.without_dropout
+
+    heads, width, d_ff, batch, length, *others = draw.sizes(4 + len(inputs))
+    layer, twin = make_layer(kind, heads * width, heads, d_ff, seed=1, norm_first=norm_first)
+    x, *memory = (draw.normal(batch, size, heads * width) for size in (length, *others))
+    output = layer(x, *memory)
+    assert_shape(output, (batch, length, heads * width), name="output")
+    context = ", compared with the output of torch's layer with your weights,"
+    assert_close(output, twin(x, *memory), name="output", context=context, atol=ATOL)
+    longer, context = draw.normal(batch, length + 1, heads * width), "of the next, longer batch" + context
+    assert_close(layer(longer, *memory), twin(longer, *memory), name="output", context=context, atol=ATOL)
+
+
+@for_checks
+def assert_parts(student, draw, /, kind):
+    """Fail unless a layer has the parameters of its sublayers and norms, and no others."""
+    heads, width, d_ff = draw.sizes(3, low=3, high=9)
+    layer = getattr(student, kind)(heads * width, heads, d_ff)
+    found = {name: tuple(value.shape) for name, value in layer.parameters().items()}
+    expected = layer_shapes(heads * width, d_ff, attentions_of(kind))
+    for name, shape in expected.items():
+        if name not in found:
+            fail(f"There is no separate parameter `{name}`: it is missing, or shared with another part.")
+        if found[name] != shape:
+            fail(f"`{name}` has shape {found[name]}, but should have {shape}.")
+    if more := ", ".join(sorted(found.keys() - expected.keys())):
+        fail(f"There are more parameters than the layer needs: {more}.")
+
+
+@for_checks
+def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
+    """Fail unless a layer drops in the right places; `name` is that of its first input."""
+    layer, _ = make_layer(kind, 6, 3, 20, norm_first=True, dropout=1.0)
+    reference.assert_same(
+        layer.train()(x, *others),
+        x,
+        rule=f"With dropout=1, only the residual {name} must be left",
+        name="output",
+        context="of a pre-norm layer in training",
+        key=f"pre-norm output in training with dropout=1, less {name},",
+    )
+    layer, _ = make_layer(kind, 6, 3, 20, norm_first=False, dropout=1.0)
+    state, normed = layer.state(), x
+    for number in range(2 + len(others)):
+        norm = f"norm{number + 1}"
+        if f"{norm}.weight" in state:
+            normed = F.layer_norm(normed, (6,), state[f"{norm}.weight"], state[f"{norm}.bias"])
+    reference.assert_same(
+        layer.train()(x, *others),
+        normed,
+        rule=f"With dropout=1, only the normalized residual {name} must be left",
+        name="output",
+        context="of a post-norm layer in training",
+        key=f"post-norm output in training with dropout=1, less the normed {name},",
+        atol=ATOL,
+    )
+    layer, _ = make_layer(kind, 6, 3, 20, dropout=0.5)
+    without, _ = make_layer(kind, 6, 3, 20)
+    calm, context = layer.eval()(x, *others), "after eval(), compared with the output without dropout,"
+    assert_close(calm, without(x, *others), name="output", context=context)
+    if names := ", ".join(idle.without_dropout(layer, x)):
+        fail(f"Nothing is dropped inside {names}. Pass the dropout probability on.")
+
+
+@for_checks
+def assert_size(student, draw, /, kind):
+    """Fail unless an encoder or decoder has as many parameters as its layers, its embedding and its norm."""
+    vocab_size, width, d_ff, num_layers = draw.sizes(4, low=2, high=9)
+    shapes = layer_shapes(2 * width, d_ff, attentions_of(kind))
+    layer = sum(torch.Size(shape).numel() for shape in shapes.values())
+    for norm_first in (False, True):
+        module = getattr(student, kind)(vocab_size, 2 * width, 2, d_ff, num_layers, 9, norm_first=norm_first)
+        count = sum(value.numel() for value in module.parameters().values())
+        right = vocab_size * 2 * width + num_layers * layer + (4 * width if norm_first else 0)
+        if count != right:
+            fail(
+                f"With {num_layers} layers and norm_first={norm_first}, the {kind.lower()} should have {right} parameters, "
+                f"but has {count}."
+            )

@@ -148,28 +148,15 @@ def test_embeddings_and_dropout(student, reference):
     decoder = student.Decoder(11, 6, 3, 20, 2, 13, dropout=0.5)
     without = student.Decoder(11, 6, 3, 20, 2, 13).load_state(decoder.parameters())
     output = decoder.eval()(tgt, memory)
-    assert_close(
-        output,
-        without(tgt, memory),
-        name="output",
-        context="after eval(), compared with the output without dropout,",
-    )
+    context = "after eval(), compared with the output without dropout,"
+    assert_close(output, without(tgt, memory), name="output", context=context)
     assert_varies(output, name="output", context="after eval()")
 
 
 @points(1)
-def test_every_layer_learns(student, draw, shapes_of, renew, assert_all_learn, assert_double):
+def test_every_layer_learns(student, draw, assert_size, renew, assert_all_learn, assert_double):
     """Every layer has its own parameters, gradients reach all of them and the memory, and float64 stays float64."""
-    vocab_size, width, d_ff, num_layers = draw.sizes(4, low=2, high=9)
-    layer = sum(torch.Size(shape).numel() for shape in shapes_of("DecoderLayer", 2 * width, d_ff).values())
-    for norm_first in (False, True):
-        decoder = student.Decoder(vocab_size, 2 * width, 2, d_ff, num_layers, 9, norm_first=norm_first)
-        count = sum(value.numel() for value in decoder.parameters().values())
-        right = vocab_size * 2 * width + num_layers * layer + (4 * width if norm_first else 0)
-        assert count == right, (
-            f"With {num_layers} layers and norm_first={norm_first}, the decoder should have {right} parameters, "
-            f"but has {count}."
-        )
+    assert_size("Decoder")
     decoder = student.Decoder(11, 6, 3, 20, 3, 9, norm_first=True)
     renew(decoder)
     tgt, memory = draw.integers(1, 11, (4, 7)), draw.normal(4, 5, 6)

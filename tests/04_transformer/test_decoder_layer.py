@@ -1,60 +1,22 @@
 """Checks of exercise 3: DecoderLayer, compared with torch's layer with the same weights."""
 
 import torch
-import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
-
-#: allows a different epsilon in the norms
-ATOL = 1e-4
-
-
-def equals_torch(reference, draw, make_layer, norm_first):
-    layer, twin = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
-    y, memory = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 7, 6))
-    output = layer(y, memory)
-    assert_shape(output, (2, 4, 6), name="output")
-    reference.assert_same(
-        output,
-        twin(y, memory),
-        rule="Your layer must return what torch's layer returns with your weights",
-        name="output",
-        key="output, less that of torch's layer with your weights,",
-        atol=ATOL,
-    )
-
-    heads, width, d_ff, batch, l_tgt, l_src = draw.sizes(6)
-    layer, twin = make_layer("DecoderLayer", heads * width, heads, d_ff, seed=1, norm_first=norm_first)
-    y, memory = draw.normal(batch, l_tgt, heads * width), draw.normal(batch, l_src, heads * width)
-    output = layer(y, memory)
-    assert_shape(output, (batch, l_tgt, heads * width), name="output")
-    assert_close(
-        output,
-        twin(y, memory),
-        name="output",
-        context=", compared with the output of torch's layer with your weights,",
-        atol=ATOL,
-    )
-    y = draw.normal(batch, l_tgt + 1, heads * width)
-    assert_close(
-        layer(y, memory),
-        twin(y, memory),
-        name="output",
-        context="of the next, longer batch, compared with the output of torch's layer with your weights,",
-        atol=ATOL,
-    )
+from gradekit.checks import assert_close, assert_unchanged, assert_varies, points
 
 
 @points(4, see="Add & norm")
-def test_post_norm(reference, draw, make_layer):
+def test_post_norm(reference, assert_equals_torch):
     """With norm_first=False, which is the default, the norm follows each of the three sums."""
-    equals_torch(reference, draw, make_layer, norm_first=False)
+    inputs = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 7, 6))
+    assert_equals_torch("DecoderLayer", False, *inputs)
 
 
 @points(4, see="Add & norm")
-def test_pre_norm(reference, draw, make_layer):
+def test_pre_norm(reference, assert_equals_torch):
     """With norm_first=True, each sublayer gets normalized vectors; the memory and the sums are not normalized."""
-    equals_torch(reference, draw, make_layer, norm_first=True)
+    inputs = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 7, 6))
+    assert_equals_torch("DecoderLayer", True, *inputs)
 
 
 @points(3, see="The decoder layer")
@@ -127,58 +89,15 @@ def test_reads_all_of_the_memory(reference, make_layer):
 
 
 @points(1)
-def test_parameters(student, draw, shapes_of):
+def test_parameters(assert_parts):
     """The three sublayers and the three norms have the right names and sizes, and share no parameters."""
-    heads, width, d_ff = draw.sizes(3, low=3, high=9)
-    layer = student.DecoderLayer(heads * width, heads, d_ff)
-    found = {name: tuple(value.shape) for name, value in layer.parameters().items()}
-    expected = shapes_of("DecoderLayer", heads * width, d_ff)
-    for name, shape in expected.items():
-        assert name in found, (
-            f"There is no separate parameter `{name}`: it is missing, or shared with another part."
-        )
-        assert found[name] == shape, f"`{name}` has shape {found[name]}, but should have {shape}."
-    more = ", ".join(sorted(found.keys() - expected.keys()))
-    assert not more, f"There are more parameters than the layer needs: {more}."
+    assert_parts("DecoderLayer")
 
 
 @points(1)
-def test_dropout(reference, make_layer, sublayers_drop):
+def test_dropout(reference, assert_drops):
     """Dropout is applied inside all three sublayers and to their outputs before the sum, and is off in eval()."""
-    y, memory = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 5, 6))
-    layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=True, dropout=1.0)
-    reference.assert_same(
-        layer.train()(y, memory),
-        y,
-        rule="With dropout=1, only the residual y must be left",
-        name="output",
-        context="of a pre-norm layer in training",
-        key="pre-norm output in training with dropout=1, less y,",
-    )
-    layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=False, dropout=1.0)
-    state, normed = layer.state(), y
-    for norm in ("norm1", "norm2", "norm3"):
-        if f"{norm}.weight" in state:
-            normed = F.layer_norm(normed, (6,), state[f"{norm}.weight"], state[f"{norm}.bias"])
-    reference.assert_same(
-        layer.train()(y, memory),
-        normed,
-        rule="With dropout=1, only the normalized residual y must be left",
-        name="output",
-        context="of a post-norm layer in training",
-        key="post-norm output in training with dropout=1, less the normed y,",
-        atol=ATOL,
-    )
-    layer, _ = make_layer("DecoderLayer", 6, 3, 20, dropout=0.5)
-    without, _ = make_layer("DecoderLayer", 6, 3, 20)
-    assert_close(
-        layer.eval()(y, memory),
-        without(y, memory),
-        name="output",
-        context="after eval(), compared with the output without dropout,",
-    )
-    idle = ", ".join(sublayers_drop(layer, y))
-    assert not idle, f"Nothing is dropped inside {idle}. Pass the dropout probability on."
+    assert_drops("DecoderLayer", "y", *reference.inputs("inputs", y=(2, 4, 6), memory=(2, 5, 6)))
 
 
 @points(1)

@@ -108,12 +108,8 @@ def test_embeddings_start_small(student):
         table = encoder.parameters()["embedding.weight"]
         assert not table[pad_idx].any(), f"With pad_idx={pad_idx}, the padding row does not start at zero."
         rows = torch.cat([table[:pad_idx], table[pad_idx + 1 :]])
-        assert_close(
-            rows.std().item(),
-            d_model**-0.5,
-            context=f"spread of the embeddings at width {d_model}",
-            rtol=0.05,
-        )
+        context = f"spread of the embeddings at width {d_model}"
+        assert_close(rows.std().item(), d_model**-0.5, context=context, rtol=0.05)
         gradients = encoder.gradients(torch.tensor([[5, 8, pad_idx, pad_idx]]))
         assert not gradients.parameters["embedding.weight"][pad_idx].any(), (
             "A gradient reaches the padding row, so training would change it. Use padding_idx."
@@ -133,28 +129,15 @@ def test_dropout(student, reference):
         encoder = student.Encoder(11, 6, 3, 20, 2, 13, dropout=0.5, norm_first=norm_first)
         without = student.Encoder(11, 6, 3, 20, 2, 13, norm_first=norm_first).load_state(encoder.parameters())
         memory = encoder.eval()(src)[0]
-        assert_close(
-            memory,
-            without(src)[0],
-            name="memory",
-            context="after eval(), compared with the memory without dropout,",
-        )
+        context = "after eval(), compared with the memory without dropout,"
+        assert_close(memory, without(src)[0], name="memory", context=context)
         assert_varies(memory, name="memory", context="after eval()")
 
 
 @points(1)
-def test_every_layer_learns(student, draw, shapes_of, renew, assert_all_learn, assert_double):
+def test_every_layer_learns(student, draw, assert_size, renew, assert_all_learn, assert_double):
     """Every layer has its own parameters, gradients reach all of them, and float64 stays float64."""
-    vocab_size, width, d_ff, num_layers = draw.sizes(4, low=2, high=9)
-    layer = sum(torch.Size(shape).numel() for shape in shapes_of("EncoderLayer", 2 * width, d_ff).values())
-    for norm_first in (False, True):
-        encoder = student.Encoder(vocab_size, 2 * width, 2, d_ff, num_layers, 9, norm_first=norm_first)
-        count = sum(value.numel() for value in encoder.parameters().values())
-        right = vocab_size * 2 * width + num_layers * layer + (4 * width if norm_first else 0)
-        assert count == right, (
-            f"With {num_layers} layers and norm_first={norm_first}, the encoder should have {right} parameters, "
-            f"but has {count}."
-        )
+    assert_size("Encoder")
     encoder = student.Encoder(11, 6, 3, 20, 3, 9, norm_first=True)
     renew(encoder)
     src = draw.integers(1, 11, (4, 7))

@@ -1,42 +1,35 @@
 """Checks of exercise 6: Transformer, compared with the student's own Encoder and Decoder."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_shape, fail, for_checks, points
 
 SIZES = (6, 3, 5, 2, 13)  # d_model, num_heads, d_ff, num_layers, max_seq_len
 
 
-@pytest.fixture
-def make_model(student, renew):
+@for_checks
+def make_model(student, renew, /, src_vocab_size, tgt_vocab_size, seed=0, **options):
     """The student's Transformer with new weights, and the same steps made of the student's own Encoder and Decoder."""
+    model = student.Transformer(src_vocab_size, tgt_vocab_size, *SIZES, **options)
+    values = renew(model, seed)
+    for name in ("encoder.", "decoder.", "output."):
+        if not any(key.startswith(name) for key in values):
+            fail(f"The model has no part with parameters called `{name.removesuffix('.')}`.")
+    options = {"norm_first": True} | options
 
-    def make(src_vocab_size, tgt_vocab_size, seed=0, **options):
-        model = student.Transformer(src_vocab_size, tgt_vocab_size, *SIZES, **options)
-        values = renew(model, seed)
-        for name in ("encoder.", "decoder.", "output."):
-            if not any(key.startswith(name) for key in values):
-                fail(f"The model has no part with parameters called `{name.removesuffix('.')}`.")
-        options = {"norm_first": True} | options
+    def steps(src, tgt):
+        memory, mask = own("Encoder", src_vocab_size)(src)
+        output = own("Decoder", tgt_vocab_size)(tgt, memory, mask)
+        return F.linear(output, values["output.weight"], values.get("output.bias"))
 
-        def steps(src, tgt):
-            memory, mask = own("Encoder", src_vocab_size)(src)
-            output = own("Decoder", tgt_vocab_size)(tgt, memory, mask)
-            return F.linear(output, values["output.weight"], values.get("output.bias"))
+    def own(kind, vocab_size):
+        part = student.call(kind, vocab_size, *SIZES, **options).value
+        prefix, known = f"{kind.lower()}.", part.parameters()
+        mine = {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+        return part.load_state({name: value for name, value in mine.items() if name in known})
 
-        def own(kind, vocab_size):
-            part = student.call(kind, vocab_size, *SIZES, **options).value
-            prefix, known = f"{kind.lower()}.", part.parameters()
-            mine = {
-                name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)
-            }
-            return part.load_state({name: value for name, value in mine.items() if name in known})
-
-        return model, steps
-
-    return make
+    return model, steps
 
 
 @points(3)
@@ -59,12 +52,8 @@ def test_forward(reference, draw, make_model):
     src, tgt = draw.integers(1, src_size, (batch, l_src)), draw.integers(1, tgt_size, (batch, l_tgt))
     logits = model(src, tgt)
     assert_shape(logits, (batch, l_tgt, tgt_size), name="logits")
-    assert_close(
-        logits,
-        steps(src, tgt),
-        name="logits",
-        context="of a post-norm model, compared with those of your own parts,",
-    )
+    context = "of a post-norm model, compared with those of your own parts,"
+    assert_close(logits, steps(src, tgt), name="logits", context=context)
 
 
 @points(2)
@@ -104,12 +93,8 @@ def decode(model, tgt, memory, mask):
     assert_shape(memory, (2, 7, 6), name="memory")
     assert_shape(mask, (2, 1, 7), name="memory_mask")
     logits = model(src, tgt)
-    assert_close(
-        calls.decode(model, tgt, memory, mask),
-        logits,
-        name="logits",
-        context="of `decode`, compared with those of `forward`,",
-    )
+    context = "of `decode`, compared with those of `forward`,"
+    assert_close(calls.decode(model, tgt, memory, mask), logits, name="logits", context=context)
     masked = calls.decode(model, tgt, memory, torch.ones_like(mask))
     assert not masked[0].allclose(logits[0]), (
         "A different memory_mask does not change the logits of `decode`. Do you pass it to the decoder?"
@@ -125,11 +110,8 @@ def test_logits_are_not_probabilities(student, draw, make_model):
     bias = model.parameters().get("output.bias")
     assert bias is not None, "The linear layer has no bias."
     model.load_state({"output.bias": bias + 1})
-    assert_close(
-        model(src, tgt) - before,
-        torch.ones_like(before),
-        context="change of the logits when all biases grow by 1",
-    )
+    context = "change of the logits when all biases grow by 1"
+    assert_close(model(src, tgt) - before, torch.ones_like(before), context=context)
 
 
 @points(2)
@@ -163,20 +145,12 @@ def test_sizes_and_defaults(student, draw, shapes_of):
 
     model = student.Transformer(9, 7, dropout=1.0)
     bias = model.parameters()["output.bias"].expand(2, 64, 7)
-    assert_close(
-        model.train()(src, src),
-        bias,
-        name="logits",
-        context="in training with dropout=1, compared with the bias of the output layer,",
-    )
+    context = "in training with dropout=1, compared with the bias of the output layer,"
+    assert_close(model.train()(src, src), bias, name="logits", context=context)
     model = student.Transformer(9, 7, dropout=0.5).eval()
     without = student.Transformer(9, 7).load_state(model.parameters())
-    assert_close(
-        model(src, src),
-        without(src, src),
-        name="logits",
-        context="after eval(), compared with the logits without dropout,",
-    )
+    context = "after eval(), compared with the logits without dropout,"
+    assert_close(model(src, src), without(src, src), name="logits", context=context)
 
 
 @points(1)

@@ -1,5 +1,7 @@
 """Snippets for students: modules whose parts add and multiply, so that a single number can be followed by hand."""
 
+import torch
+
 from gradekit.checks import try_it
 
 
@@ -7,8 +9,6 @@ from gradekit.checks import try_it
 @try_it("test_feed_forward")
 def one_and_minus_two(FeedForward):
     """1 and -2 become 1, -2 and 3 in the hidden vector, of which the ReLU leaves 1, 0 and 3."""
-    import torch
-
     small = FeedForward(2, 3, dropout=1.0).eval()
     shapes = [tuple(p.shape) for name, p in sorted(small.named_parameters())]
     print("The biases and weights should have the shapes (3,), (3, 2), (2,), (2, 3):", shapes)
@@ -32,7 +32,6 @@ def one_and_minus_two(FeedForward):
 @try_it("test_encoder_layer")
 def a_one_through_the_layer(EncoderLayer):
     """Attention makes q + 2k + 4v + 1, feed-forward adds 3, the norms multiply by 2 and by 3."""
-    import torch
 
     class Part(torch.nn.Module):
         def __init__(self, forward):
@@ -57,8 +56,6 @@ def a_one_through_the_layer(EncoderLayer):
 @try_it("test_encoder_layer")
 def the_parts_of_a_layer(EncoderLayer):
     """Width 4, two heads: attention has 4 · 20 numbers, feed-forward 31, and the norms 16."""
-    import torch
-
     four = EncoderLayer(4, 2, 3, dropout=1.0)
     found = sum(parameter.numel() for parameter in four.parameters())
     print("There should be 127 parameters. There are", found)
@@ -82,8 +79,6 @@ def the_parts_of_a_layer(EncoderLayer):
 @try_it("test_encoder_layer")
 def the_last_of_three_is_hidden(EncoderLayer):
     """Three tokens, the last one hidden: what the first two become must not depend on it. And all parameters learn."""
-    import torch
-
     three = torch.tensor([[[1.0, 2.0, 4.0, 0.0], [0.0, 3.0, 1.0, 1.0], [5.0, 0.0, 0.0, 2.0]]])
     for first in (False, True):
         four = EncoderLayer(4, 2, 3, norm_first=first)
@@ -101,7 +96,6 @@ def the_last_of_three_is_hidden(EncoderLayer):
 @try_it("test_decoder_layer")
 def a_one_and_a_seven(DecoderLayer):
     """Self-attention makes q + 2k + 4v + 1, cross-attention q + 2k + 4v + 5, feed-forward adds 3; norms: times 2, 3, 5."""
-    import torch
 
     class Part(torch.nn.Module):
         def __init__(self, forward):
@@ -127,8 +121,6 @@ def a_one_and_a_seven(DecoderLayer):
 @try_it("test_decoder_layer")
 def who_sees_what(DecoderLayer):
     """Three tokens and a causal mask; the memory has three, and the last one is hidden."""
-    import torch
-
     torch.manual_seed(0)
     three, read = torch.randn(1, 3, 4), torch.randn(1, 3, 4)
     masks = torch.ones(3, 3, dtype=torch.bool).tril(), torch.tensor([[[True, True, False]]])
@@ -152,8 +144,6 @@ def who_sees_what(DecoderLayer):
 @try_it("test_decoder_layer")
 def the_parts_of_a_decoder_layer(DecoderLayer):
     """Width 4: two attentions with 80 numbers each, feed-forward with 31, three norms with 8 each. All learn."""
-    import torch
-
     for first in (False, True):
         four = DecoderLayer(4, 2, 3, norm_first=first)
         found = sum(parameter.numel() for parameter in four.parameters())
@@ -176,7 +166,6 @@ def the_parts_of_a_decoder_layer(DecoderLayer):
 @try_it("test_encoder")
 def a_one_through_the_encoder(Encoder):
     """Embeddings of 1: times √4, plus the code 0, 1, 0, 1 of position 0. The layers compute 2x + 1, then 3x."""
-    import torch
 
     class Part(torch.nn.Module):
         def __init__(self, forward):
@@ -206,8 +195,6 @@ def a_one_through_the_encoder(Encoder):
 @try_it("test_encoder")
 def two_layers_of_127(Encoder):
     """5 ids of width 4, two layers with 127 numbers each, and a final norm with 8 in pre-norm. All layers learn."""
-    import torch
-
     for norm_first, right in [(False, 274), (True, 282)]:
         small = Encoder(5, 4, 2, 3, 2, 9, norm_first=norm_first)
         found = sum(parameter.numel() for parameter in small.parameters())
@@ -225,8 +212,6 @@ def two_layers_of_127(Encoder):
 @try_it("test_encoder")
 def start_and_dropout(Encoder):
     """Width 16, so the embeddings start with a standard deviation of 1/4. With dropout=1, all of the sum is dropped."""
-    import torch
-
     small, heard = Encoder(500, 16, 2, 3, 1, 9, pad_idx=7, dropout=1.0, norm_first=True), []
     spread = small.embedding.weight.std().item()
     print(f"The standard deviation should be about 0.25. It is {spread:.2f}.")
@@ -251,7 +236,6 @@ def start_and_dropout(Encoder):
 @try_it("test_decoder")
 def a_one_through_the_decoder(Decoder):
     """Embeddings of 1: times √4, plus the code 0, 1, 0, 1 of position 0. The layers compute 2y + 1, then 3y."""
-    import torch
 
     class Step(torch.nn.Module):
         def forward(self, y, memory, target_mask=None, memory_mask=None):
@@ -279,8 +263,6 @@ def a_one_through_the_decoder(Decoder):
 @try_it("test_decoder")
 def two_layers_of_215(Decoder):
     """5 ids of width 4, two layers with 215 numbers each, and a final norm with 8 in pre-norm. All layers learn."""
-    import torch
-
     for norm_first, right in [(False, 450), (True, 458)]:
         small, read = Decoder(5, 4, 2, 3, 2, 9, norm_first=norm_first), torch.tensor([[[1.0, 2.0, 3.0, 9.0]]])
         found = sum(parameter.numel() for parameter in small.parameters())
@@ -298,8 +280,6 @@ def two_layers_of_215(Decoder):
 @try_it("test_decoder")
 def start_and_dropout_of_the_decoder(Decoder):
     """Width 16, so the embeddings start with a standard deviation of 1/4. With dropout=1, all of the sum is dropped."""
-    import torch
-
     small, heard = Decoder(500, 16, 2, 3, 1, 9, pad_idx=7, dropout=1.0, norm_first=True), []
     spread = small.embedding.weight.std().item()
     print(f"The standard deviation should be about 0.25. It is {spread:.2f}.")
@@ -323,8 +303,6 @@ def start_and_dropout_of_the_decoder(Decoder):
 @try_it("test_transformer")
 def sizes_of_a_small_transformer(Transformer):
     """5 and 6 ids, width 4, two layers: 282 numbers in the encoder, 462 in the decoder, 30 at the end."""
-    import torch
-
     small = Transformer(5, 6, 4, 2, 3, 2, 30)
     found = sum(parameter.numel() for parameter in small.parameters())
     print("There should be 774 parameters. There are", found)
@@ -342,8 +320,6 @@ def sizes_of_a_small_transformer(Transformer):
 @try_it("test_transformer")
 def what_the_output_layer_says(Transformer):
     """The last layer has the bias 2, -1, 0 and no weights. Its output is returned as it is."""
-    import torch
-
     small = Transformer(5, 3, 4, 2, 3, dropout=1.0)
     for weight, words in [(0.0, "whatever was read"), (1.0, "in training with dropout=1")]:
         small.output.weight.data.fill_(weight)
@@ -358,8 +334,6 @@ def what_the_output_layer_says(Transformer):
 @try_it("test_transformer")
 def padding_with_4(Transformer):
     """A source that is padded with 4 has the same logits as without padding."""
-    import torch
-
     torch.manual_seed(0)
     small, begun = Transformer(5, 6, 4, 2, 3, pad_idx=4).eval(), torch.tensor([[1, 0]])
     alone, padded = (small(torch.tensor([ids]), begun) for ids in ([1, 0, 2], [1, 0, 2, 4]))

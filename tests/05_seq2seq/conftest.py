@@ -3,9 +3,7 @@
 The fake models are not trained. They output what the check prescribes, and record how they are used.
 """
 
-import pytest
-
-from gradekit.checks import TORCH_ATTENTION, forbid
+from gradekit.checks import TORCH_ATTENTION, forbid, in_kernel
 
 only_own_code = forbid(*TORCH_ATTENTION, "TransformerEncoder*", "TransformerDecoder*")
 
@@ -215,19 +213,13 @@ def notes(model):
 """
 
 
-@pytest.fixture
-def sources(student):
-    """Samplers, answers and held-out sets for calls of `fresh_batch`."""
-    return student.define(SOURCES)
+#: Samplers, answers and held-out sets for calls of `fresh_batch`.
+sources = in_kernel(SOURCES)
 
 
-@pytest.fixture
-def watched(student):
-    """A model that records how it is trained, and batches for it."""
-    return student.define(WATCHED)
+#: A model that records how it is trained, and batches for it.
+watched = in_kernel(WATCHED)
 
 
-@pytest.fixture
-def scripted(student):
-    """Models that write what the check prescribes, and record how they are decoded."""
-    return student.define(SCRIPTED)
+#: Models that write what the check prescribes, and record how they are decoded.
+scripted = in_kernel(SCRIPTED)

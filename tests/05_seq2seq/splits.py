@@ -3,7 +3,7 @@
 It is the answer to no exercise.
 """
 
-from gradekit.checks import Implementation
+from gradekit.checks import Implementation, Implementations
 
 RIGHT = [
     Implementation("""
@@ -55,151 +55,103 @@ def split(rows, count):
     return training, test
 """
 
-
-def wrong(sentence, old, new):
-    assert FRAME.count(old) == 1, old
-    return Implementation(FRAME.replace(old, new), wrong=sentence)
-
-
 HELD_OUT = "held_out = random.sample(different, count)"
 RETURN = "return training, test"
 
-APART = [
-    wrong(
-        "splits rows instead of sequences, so copies of a row end up on both sides",
-        HELD_OUT,
-        "shuffled = random.sample([list(row) for row in rows], len(rows))\n    return shuffled[count:], shuffled[:count]",
-    ),
-    wrong(
-        "holds out one copy of each held-out sequence, and trains on the others",
-        RETURN,
-        "kept = [row for sequence in held_out for row in copies[sequence][1:]]\n"
-        "    return training + kept, [copies[sequence][0] for sequence in held_out]",
-    ),
-    wrong(
-        "trains on all rows, the held-out ones included",
-        RETURN,
-        "return [list(row) for row in rows], test",
-    ),
-]
-COMPLETE = [
-    wrong(
-        "drops copies: each sequence is in the training data only once",
-        "training = [row for sequence in different if sequence not in held_out for row in copies[sequence]]",
-        "training = [list(sequence) for sequence in different if sequence not in held_out]",
-    ),
-    wrong(
-        "drops copies: each sequence is in the test data only once",
-        "test = [row for sequence in held_out for row in copies[sequence]]",
-        "test = [list(sequence) for sequence in held_out]",
-    ),
-    wrong(
-        "makes the training data as long as `rows` by repeating some of its rows",
-        RETURN,
-        "return training + [list(row) for row in training[: len(test)]], test",
-    ),
-    wrong("loses the last row of the training data", RETURN, "return training[:-1], test"),
-    wrong(
-        "keeps the number of rows, but replaces a copy of one sequence in the training data by a copy of another",
-        RETURN,
-        "double = [row for row in training if training.count(row) > 1]\n"
-        "    others = [row for row in training if row != double[0]] if double else []\n"
-        "    if others:\n"
-        "        training.remove(double[0])\n"
-        "        training.append(list(others[0]))\n"
-        "    return training, test",
-    ),
-]
-UNALTERED = [
-    wrong(
-        "pads all rows to the same length",
-        RETURN,
-        "longest = max(map(len, rows))\n"
-        "    def pad(part):\n"
-        "        return [row + [0] * (longest - len(row)) for row in part]\n"
-        "    return pad(training), pad(test)",
-    ),
-    wrong(
-        "sorts the ids in each row",
-        RETURN,
-        "return [sorted(row) for row in training], [sorted(row) for row in test]",
-    ),
-    wrong(
-        "appends EOS to the rows of the test data",
-        RETURN,
-        "return training, [[*row, 2] for row in test]",
-    ),
-]
-COUNTED = [
-    wrong(
-        "holds out one sequence too few, unless `count` is 0",
-        HELD_OUT,
-        "held_out = random.sample(different, max(count - 1, 0))",
-    ),
-    wrong(
-        "counts rows, copies included, and stops when there are `count` of them",
-        HELD_OUT,
-        "held_out = []\n"
-        "    for sequence in random.sample(different, len(different)):\n"
-        "        if sum(len(copies[each]) for each in held_out) < count:\n"
-        "            held_out.append(sequence)",
-    ),
-    wrong(
-        "holds out everything if `count` is 0",
-        HELD_OUT,
-        "held_out = random.sample(different, len(different))[-count:]",
-    ),
-    wrong(
-        "always keeps one sequence for training, even if `count` is the number of all",
-        HELD_OUT,
-        "held_out = random.sample(different, min(count, max(len(different) - 1, 0)))",
-    ),
-    wrong(
-        "takes two sequences with the same ids in a different order for the same one, and holds out both",
-        HELD_OUT,
-        "kinds = sorted({tuple(sorted(sequence)) for sequence in different})\n"
-        "    drawn = random.sample(kinds, min(count, len(kinds)))\n"
-        "    held_out = [sequence for sequence in different if tuple(sorted(sequence)) in drawn]",
-    ),
-]
-RANDOM = [
-    wrong("holds out the first sequences of `rows`", HELD_OUT, "held_out = different[:count]"),
-    wrong(
-        "sets a seed, and so holds out the same sequences in every call",
-        HELD_OUT,
-        "held_out = random.Random(0).sample(different, count)",
-    ),
-    wrong(
-        "holds out the sequences that occur least often",
-        HELD_OUT,
-        "held_out = sorted(random.sample(different, len(different)), key=lambda each: len(copies[each]))[:count]",
-    ),
-    wrong(
-        "holds out the sequences that occur most often",
-        HELD_OUT,
-        "held_out = sorted(random.sample(different, len(different)), key=lambda each: -len(copies[each]))[:count]",
-    ),
-    wrong(
-        "holds out the last sequence of `rows` only if all are held out",
-        HELD_OUT,
-        "last = tuple(rows[-1])\n"
-        "    others = [sequence for sequence in different if sequence != last]\n"
-        "    held_out = random.sample(others, min(count, len(others))) + [last] * (count == len(different))",
-    ),
-]
-NO_TRACE = [
-    wrong("shuffles `rows`", RETURN, "random.shuffle(rows)\n    return training, test"),
-    wrong(
-        "removes the held-out rows from `rows`",
-        RETURN,
-        "rows[:] = [row for row in rows if tuple(row) not in held_out]\n    return training, test",
-    ),
-    wrong(
-        "appends EOS to the held-out rows in `rows`, though not to those that it returns",
-        RETURN,
-        "for row in rows:\n"
-        "        if tuple(row) in held_out:\n"
-        "            row.append(2)\n"
-        "    return training, test",
-    ),
-]
+wrong = Implementations(FRAME)
+
+wrong.about("test_apart")
+wrong("splits rows instead of sequences, so copies of a row end up on both sides", HELD_OUT)
+wrong.to("""shuffled = random.sample([list(row) for row in rows], len(rows))
+    return shuffled[count:], shuffled[:count]""")
+wrong("holds out one copy of each held-out sequence, and trains on the others", RETURN)
+wrong.to("""kept = [row for sequence in held_out for row in copies[sequence][1:]]
+    return training + kept, [copies[sequence][0] for sequence in held_out]""")
+wrong("trains on all rows, the held-out ones included", RETURN, "return [list(row) for row in rows], test")
+
+wrong.about("test_complete")
+wrong("drops copies: each sequence is in the training data only once")
+wrong.edit(
+    "training = [row for sequence in different if sequence not in held_out for row in copies[sequence]]"
+)
+wrong.to("training = [list(sequence) for sequence in different if sequence not in held_out]")
+wrong("drops copies: each sequence is in the test data only once")
+wrong.edit("test = [row for sequence in held_out for row in copies[sequence]]")
+wrong.to("test = [list(sequence) for sequence in held_out]")
+wrong("makes the training data as long as `rows` by repeating some of its rows", RETURN)
+wrong.to("return training + [list(row) for row in training[: len(test)]], test")
+wrong("loses the last row of the training data", RETURN, "return training[:-1], test")
+wrong(
+    "keeps the number of rows, but replaces a copy of one sequence in the training data by a copy of another"
+)
+wrong.edit(RETURN)
+wrong.to("""double = [row for row in training if training.count(row) > 1]
+    others = [row for row in training if row != double[0]] if double else []
+    if others:
+        training.remove(double[0])
+        training.append(list(others[0]))
+    return training, test""")
+
+wrong.about("test_unaltered")
+wrong(
+    "pads all rows to the same length",
+    RETURN,
+    """longest = max(map(len, rows))
+    def pad(part):
+        return [row + [0] * (longest - len(row)) for row in part]
+    return pad(training), pad(test)""",
+)
+wrong("sorts the ids in each row", RETURN)
+wrong.to("return [sorted(row) for row in training], [sorted(row) for row in test]")
+wrong("appends EOS to the rows of the test data", RETURN, "return training, [[*row, 2] for row in test]")
+
+wrong.about("test_counted")
+wrong("holds out one sequence too few, unless `count` is 0", HELD_OUT)
+wrong.to("held_out = random.sample(different, max(count - 1, 0))")
+wrong("counts rows, copies included, and stops when there are `count` of them", HELD_OUT)
+wrong.to("""held_out = []
+    for sequence in random.sample(different, len(different)):
+        if sum(len(copies[each]) for each in held_out) < count:
+            held_out.append(sequence)""")
+wrong("holds out everything if `count` is 0", HELD_OUT)
+wrong.to("held_out = random.sample(different, len(different))[-count:]")
+wrong("always keeps one sequence for training, even if `count` is the number of all", HELD_OUT)
+wrong.to("held_out = random.sample(different, min(count, max(len(different) - 1, 0)))")
+wrong("takes two sequences with the same ids in a different order for the same one, and holds out both")
+wrong.edit(HELD_OUT)
+wrong.to("""kinds = sorted({tuple(sorted(sequence)) for sequence in different})
+    drawn = random.sample(kinds, min(count, len(kinds)))
+    held_out = [sequence for sequence in different if tuple(sorted(sequence)) in drawn]""")
+
+wrong.about("test_random")
+wrong("holds out the first sequences of `rows`", HELD_OUT, "held_out = different[:count]")
+wrong("sets a seed, and so holds out the same sequences in every call", HELD_OUT)
+wrong.to("held_out = random.Random(0).sample(different, count)")
+wrong("holds out the sequences that occur least often", HELD_OUT)
+wrong.to(
+    "held_out = sorted(random.sample(different, len(different)), key=lambda each: len(copies[each]))[:count]"
+)
+wrong("holds out the sequences that occur most often", HELD_OUT)
+wrong.to(
+    "held_out = sorted(random.sample(different, len(different)), key=lambda each: -len(copies[each]))[:count]"
+)
+wrong("holds out the last sequence of `rows` only if all are held out", HELD_OUT)
+wrong.to("""last = tuple(rows[-1])
+    others = [sequence for sequence in different if sequence != last]
+    held_out = random.sample(others, min(count, len(others))) + [last] * (count == len(different))""")
+
+wrong.about("test_no_trace")
+wrong(
+    "shuffles `rows`",
+    RETURN,
+    """random.shuffle(rows)
+    return training, test""",
+)
+wrong("removes the held-out rows from `rows`", RETURN)
+wrong.to("""rows[:] = [row for row in rows if tuple(row) not in held_out]
+    return training, test""")
+wrong("appends EOS to the held-out rows in `rows`, though not to those that it returns", RETURN)
+wrong.to("""for row in rows:
+        if tuple(row) in held_out:
+            row.append(2)
+    return training, test""")

@@ -7,41 +7,40 @@ import splits
 
 from gradekit.checks import judge, points
 
-WRONG = [splits.APART, splits.COMPLETE, splits.UNALTERED, splits.COUNTED, splits.RANDOM, splits.NO_TRACE]
-rejects = judge("check_split", "split", splits.RIGHT, wrong=WRONG)
+rejects = judge("check_split", "split", splits.RIGHT, wrong=splits.wrong)
 
 
 @points(1)
 def test_apart(rejects):
     """It accepts correct functions, and rejects those that put a sequence on both sides."""
-    rejects(splits.APART)
+    rejects()
 
 
 @points(1)
 def test_complete(rejects):
     """It accepts correct functions, and rejects those that lose rows, or make more of them."""
-    rejects(splits.COMPLETE)
+    rejects()
 
 
 @points(1)
 def test_unaltered(rejects):
     """It accepts correct functions, and rejects those that return altered rows."""
-    rejects(splits.UNALTERED)
+    rejects()
 
 
 @points(1)
 def test_counted(rejects):
     """It accepts correct functions, and rejects those that hold out too few or too many sequences."""
-    rejects(splits.COUNTED)
+    rejects()
 
 
 @points(1)
 def test_random(rejects):
     """It accepts correct functions, and rejects those that hold out the same sequences in every call, or never hold out some of them."""
-    rejects(splits.RANDOM)
+    rejects()
 
 
 @points(1)
 def test_no_trace(rejects):
     """It accepts correct functions, and rejects those that change the rows that they are given."""
-    rejects(splits.NO_TRACE)
+    rejects()

@@ -2,8 +2,7 @@
 
 import torch
 
-from gradekit.checks import fail, points
-from gradekit.codecs import describe
+from gradekit.checks import describe, fail, points
 
 
 def trained(student, watched, steps=8, lr=0.01):

@@ -1,5 +1,10 @@
 """Snippets for students: batches, losses and models that can be followed by hand, and fail if the answer is wrong."""
 
+import itertools
+import math
+
+import torch
+
 from gradekit.checks import try_it
 
 
@@ -7,10 +12,6 @@ from gradekit.checks import try_it
 @try_it("test_fresh_batch")
 def two_of_four_draws(fresh_batch):
     """Four draws in a row: [7, 6, 8], [4, 4] twice, which is held out, and [5, 3]. The answers are backwards."""
-    import itertools
-
-    import torch
-
     draws = itertools.cycle([[7, 6, 8], [4, 4], [4, 4], [5, 3]])
     secret = {(4, 4)}
     found = fresh_batch(lambda: list(next(draws)), lambda ids: [*ids[::-1], 2], 2, secret)
@@ -29,8 +30,6 @@ def two_of_four_draws(fresh_batch):
 @try_it("test_shift_right")
 def eight_in_front(shift_right):
     """BOS is 8 here: it comes in front, and the last token drops out."""
-    import torch
-
     some_targets = torch.tensor([[9, 4, 7], [6, 5, 2]])
     found = shift_right(some_targets, 8)
     print("The decoder should read [[8, 9, 4], [8, 6, 5]]. It reads", found.tolist())
@@ -44,10 +43,6 @@ def eight_in_front(shift_right):
 @try_it("test_sequence_loss")
 def three_positions_count(sequence_loss):
     """The right token has the probability 0.6, 0.2 and 0.6 at three positions. The fourth is padding, which is 2 here."""
-    import math
-
-    import torch
-
     log = math.log(
         3
     )  # e to the power of log, 0 and 0 is 3, 1 and 1, so the probabilities are 0.6, 0.2 and 0.2
@@ -61,8 +56,6 @@ def three_positions_count(sequence_loss):
 @try_it("test_sequence_loss", "test_large_logits")
 def logit_of_200(sequence_loss):
     """The wrong token has the logit 200, the right one 0: the loss is 200."""
-    import torch
-
     found = float(sequence_loss(torch.tensor([[[200.0, 0.0, 0.0]]]), torch.tensor([[1]]), 2))
     print("The loss should be 200. It is", found)
     assert abs(found - 200) < 1e-3, "The probability is too small for a float, so its logarithm is not 200."
@@ -71,8 +64,6 @@ def logit_of_200(sequence_loss):
 @try_it("test_sequence_loss", "test_gradients", "test_scalar_of_the_same_dtype")
 def double_loss(sequence_loss):
     """The loss is a scalar tensor of the dtype of the logits, and backward() can start from it."""
-    import torch
-
     some_logits = torch.zeros(1, 1, 3, dtype=torch.float64, requires_grad=True)
     found = sequence_loss(some_logits, torch.tensor([[1]]), 2)
     print("The loss should be a tensor. It is a", type(found).__name__)
@@ -86,9 +77,6 @@ def double_loss(sequence_loss):
 @try_it("test_train")
 def twenty_steps(train):
     """A model that is one row of logits learns in 20 steps that the answer is always 3."""
-    import itertools
-
-    import torch
 
     class Row(torch.nn.Module):
         def __init__(self):
@@ -116,7 +104,6 @@ def twenty_steps(train):
 @try_it("test_train", "test_gradients_are_cleared")
 def one_gradient_at_a_time(train):
     """At the start of a step, the gradient is that of the last step alone, or was cleared already."""
-    import torch
 
     class Row(torch.nn.Module):
         def __init__(self):
@@ -137,7 +124,6 @@ def one_gradient_at_a_time(train):
 @try_it("test_train", "test_one_optimizer")
 def five_up_and_one_down(train):
     """Five steps push the logit of token 3 up, the sixth pushes it down. Adam still follows the five."""
-    import torch
 
     class Pushed(torch.nn.Module):
         def __init__(self):
@@ -162,7 +148,6 @@ def five_up_and_one_down(train):
 @try_it("test_train", "test_learning_rate_is_used")
 def tiny_learning_rate(train):
     """With a learning rate of a billionth, the weights hardly change."""
-    import torch
 
     class Row(torch.nn.Module):
         def __init__(self):
@@ -183,7 +168,6 @@ def tiny_learning_rate(train):
 @try_it("test_greedy_decode")
 def two_scripts(greedy_decode):
     """The model writes what the source says. BOS is 3 and EOS is 4 here, so row 0 ends after 2 tokens, row 1 after 4."""
-    import torch
 
     class Script(torch.nn.Module):
         def encode(self, source):
@@ -205,7 +189,6 @@ def two_scripts(greedy_decode):
 @try_it("test_greedy_decode")
 def what_the_model_is_asked(greedy_decode):
     """The model writes 7, then EOS, which is 4 here. It is encoded once, without dropout and gradients."""
-    import torch
 
     class Script(torch.nn.Module):
         def encode(self, source):
@@ -231,7 +214,6 @@ def what_the_model_is_asked(greedy_decode):
 @try_it("test_greedy_decode", "test_writes_the_likeliest_tokens")
 def two_rows_on_their_own(greedy_decode):
     """For the tokens 3, 4 and 5, row 0 has the logits 3, 2.9 and 0, and row 1 has 2.8, 0 and 5."""
-    import torch
 
     class Same(torch.nn.Module):
         def encode(self, source):
@@ -250,8 +232,6 @@ def two_rows_on_their_own(greedy_decode):
 @try_it("test_exact_match")
 def two_of_four_rows(exact_match):
     """Of four rows, the first two are right. In the third, two tokens are swapped, and the fourth goes on too long."""
-    import torch
-
     right = torch.tensor([[7, 8, 2], [5, 2, 0], [6, 9, 2], [4, 2, 0]])
     made = torch.tensor([[7, 8, 2], [5, 2, 0], [9, 6, 2], [4, 2, 3]])
     found = exact_match(made, right)
@@ -263,8 +243,6 @@ def two_of_four_rows(exact_match):
 @try_it("test_exact_match", "test_unequal_widths")
 def wider_by_one(exact_match):
     """Two rows, one column more than expected: the first has a different token there, the second only padding."""
-    import torch
-
     found = exact_match(torch.tensor([[7, 8, 2], [5, 2, 0]]), torch.tensor([[7, 8], [5, 2]]))
     print("The share should be 0.5. It is", found)
     assert found == 0.5, "The narrower one does not count as padded."
@@ -307,8 +285,6 @@ def parameters_of_one_layer(SortingTransformer):
 @try_it("test_sorting_transformer")
 def what_the_last_layer_gets(SortingTransformer):
     """The last linear layer gets vectors with mean 0 and variance 1, and its output is returned."""
-    import torch
-
     tiny, heard = SortingTransformer(5, 4, 3).eval(), []
     for part in tiny.modules():
         if isinstance(part, torch.nn.Linear) and part.out_features == 5:
@@ -330,8 +306,6 @@ def what_the_last_layer_gets(SortingTransformer):
 @try_it("test_sorting_transformer")
 def every_place_counts(SortingTransformer):
     """The last number has an effect on the first place, and the same number in two places has two outputs."""
-    import torch
-
     torch.manual_seed(0)
     tiny = SortingTransformer(5, 4, 3).eval()
     one, other = tiny(torch.tensor([[3, 4, 4]])), tiny(torch.tensor([[3, 4, 3]]))
@@ -344,8 +318,6 @@ def every_place_counts(SortingTransformer):
 @try_it("test_sorting_transformer")
 def everything_is_used(SortingTransformer):
     """After backward(), each parameter has a gradient."""
-    import torch
-
     tiny = SortingTransformer(5, 4, 3)
     tiny(torch.tensor([[3, 4, 3]])).square().sum().backward()
     found = [name for name, parameter in tiny.named_parameters() if parameter.grad is None]

@@ -3,20 +3,13 @@
 import pytest
 import torch
 
-from gradekit.checks import fail, forbid
-from gradekit.checks.comparison import CheckFailure
-from gradekit.session.values import StudentError
+from gradekit.checks import CheckFailure, StudentError, fail, for_checks, forbid
 
 only_own_code = forbid("sacrebleu", "nltk", "torchmetrics", "torchtext")
 
 
-@pytest.fixture
-def words_of():
-    """`words_of(value)`: the value, if it is a list of strings."""
-    return _words_of
-
-
-def _words_of(value):
+@for_checks
+def words_of(value):
     """Return the value if it is a list of strings, or fail the check."""
     if isinstance(value, str):
         fail("The result is a single string. Return a list with one string per word.")
@@ -27,60 +20,44 @@ def _words_of(value):
     return list(value)
 
 
-@pytest.fixture
-def assert_words(reference):
+@for_checks
+def assert_words(reference, words_of, /, value, sentence, name="", context=""):
     """Compare words with the recorded ones; the student reads a sentence instead."""
-
-    def check(value, sentence, name="", context=""):
-        words = _words_of(value)
-        try:
-            reference.assert_close(words, name=name, context=context)
-        except CheckFailure as failure:
-            fail(f"{sentence} The result has {len(words)} words.", failure.wrong)
-
-    return check
+    words = words_of(value)
+    try:
+        reference.assert_close(words, name=name, context=context)
+    except CheckFailure as failure:
+        fail(f"{sentence} The result has {len(words)} words.", failure.wrong)
 
 
-@pytest.fixture
-def assert_list(reference):
+@for_checks
+def assert_list(reference, /, value, name, context=""):
     """Compare a list of ids with the recorded one."""
-
-    def check(value, name, context=""):
-        if isinstance(value, torch.Tensor) and value.dim() == 1:
-            value = value.tolist()
-        if not isinstance(value, list | tuple):
-            fail(f"The result is a {type(value).__name__}, but should be a list of ids.")
-        if not all(isinstance(index, int) for index in value):
-            fail("The list contains entries that are not integers.")
-        reference.assert_close(torch.tensor(list(value), dtype=torch.long), name=name, context=context)
-
-    return check
+    if isinstance(value, torch.Tensor) and value.dim() == 1:
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
+        fail(f"The result is a {type(value).__name__}, but should be a list of ids.")
+    if not all(isinstance(index, int) for index in value):
+        fail("The list contains entries that are not integers.")
+    reference.assert_close(torch.tensor(list(value), dtype=torch.long), name=name, context=context)
 
 
-@pytest.fixture
-def recorded_corpus(reference):
+@for_checks
+def recorded_corpus(reference, /, label, sentences=6, kinds=5, longest=12):
     """(candidates, references) of random tokens, always the same; the candidates are altered copies."""
-
-    def make(label, sentences=6, kinds=5, longest=12):
-        lengths = reference.integers(f"{label}: lengths", 5, longest + 1, (sentences, 2))
-        tokens = reference.integers(f"{label}: tokens", 0, kinds, (sentences, longest))
-        others = reference.integers(f"{label}: other tokens", 0, kinds, (sentences, longest))
-        changed = reference.integers(f"{label}: changed", 0, 5, (sentences, longest)) == 0
-        return _corpus(lengths, tokens, others, changed)
-
-    return make
+    lengths = reference.integers(f"{label}: lengths", 5, longest + 1, (sentences, 2))
+    tokens = reference.integers(f"{label}: tokens", 0, kinds, (sentences, longest))
+    others = reference.integers(f"{label}: other tokens", 0, kinds, (sentences, longest))
+    changed = reference.integers(f"{label}: changed", 0, 5, (sentences, longest)) == 0
+    return _corpus(lengths, tokens, others, changed)
 
 
-@pytest.fixture
-def drawn_corpus(draw):
+@for_checks
+def drawn_corpus(draw, /, sentences=6, kinds=5, longest=12):
     """Like `recorded_corpus`, but drawn separately for each submission."""
-
-    def make(sentences=6, kinds=5, longest=12):
-        lengths = draw.integers(5, longest + 1, (sentences, 2))
-        tokens, others = (draw.integers(0, kinds, (sentences, longest)) for _ in range(2))
-        return _corpus(lengths, tokens, others, draw.integers(0, 5, (sentences, longest)) == 0)
-
-    return make
+    lengths = draw.integers(5, longest + 1, (sentences, 2))
+    tokens, others = (draw.integers(0, kinds, (sentences, longest)) for _ in range(2))
+    return _corpus(lengths, tokens, others, draw.integers(0, 5, (sentences, longest)) == 0)
 
 
 def _corpus(lengths, tokens, others, changed):
@@ -153,17 +130,13 @@ def assert_bleu(student, reference, number_of, recorded_corpus):
     return check
 
 
-@pytest.fixture
-def number_of():
+@for_checks
+def number_of(name, value):
     """Return a float or int, converting a 0-d tensor, or fail the check."""
-
-    def check(name, value):
-        if isinstance(value, torch.Tensor) and value.numel() == 1:
-            value = value.item()
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            fail(
-                f"`{name}` returned {'None' if value is None else f'a {type(value).__name__}'}. It has to return a number."
-            )
-        return value
-
-    return check
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        fail(
+            f"`{name}` returned {'None' if value is None else f'a {type(value).__name__}'}. It has to return a number."
+        )
+    return value

@@ -26,11 +26,8 @@ same.edit("sources = [list(source) for source, _ in pairs]", "list(source)", "so
 same = Equivalents("modified_precision")
 
 same.because("`min` takes its arguments in any order.")
-same.edit(
-    "matched = sum(min(times, allowed[gram]) for gram, times in have.items())",
-    "times, allowed[gram]",
-    "allowed[gram], times",
-)
+same("matched = sum(min(times, allowed[gram]) for gram, times in have.items())")
+same.to("matched = sum(min(allowed[gram], times) for gram, times in have.items())")
 
 same = Equivalents("brevity_penalty")
 

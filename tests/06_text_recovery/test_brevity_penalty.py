@@ -15,12 +15,8 @@ def penalties(student, number_of, lengths):
 def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score):
     """If c < r, the penalty is e^(1 - r / c)."""
     found = penalties(student, number_of, [(5, 10), (90, 100), (3, 13), (99, 100), (1, 2)])
-    reference.assert_close(
-        found,
-        name="penalties",
-        context="for 5 tokens of 10, 90 of 100, 3 of 13, 99 of 100 and 1 of 2",
-        atol=1e-7,
-    )
+    context = "for 5 tokens of 10, 90 of 100, 3 of 13, 99 of 100 and 1 of 2"
+    reference.assert_close(found, name="penalties", context=context, atol=1e-7)
     candidates, references = drawn_corpus()
     candidates = [candidate[:-3] for candidate in candidates]
     lengths = [sum(map(len, side)) for side in (candidates, references)]
@@ -46,11 +42,8 @@ def test_never_above_one(student, reference, number_of):
 @points(1)
 def test_equal_lengths(student, reference, number_of):
     """For equal lengths, the penalty is 1, even for two empty corpora."""
-    reference.assert_close(
-        penalties(student, number_of, [(1, 1), (8, 8)]),
-        name="penalties",
-        context="for 1 token of 1 and 8 of 8",
-    )
+    context = "for 1 token of 1 and 8 of 8"
+    reference.assert_close(penalties(student, number_of, [(1, 1), (8, 8)]), name="penalties", context=context)
     (empty,) = penalties(student, number_of, [(0, 0)]).tolist()
     assert empty == 1, (
         f"For two lengths of 0 your penalty is {empty:g}. Nothing is missing, so it should be 1."

@@ -72,11 +72,8 @@ def test_total(student, reference):
         counts_of(student, lengths)[:, 1], name="total", context=f"of candidates that are {', '.join(cases)},"
     )
     empty = [([], ["a", "b"], 1), (["a", "b"], [], 1)]
-    reference.assert_close(
-        counts_of(student, empty),
-        name="(matched, total)",
-        context="of an empty candidate, and an empty reference,",
-    )
+    context = "of an empty candidate, and an empty reference,"
+    reference.assert_close(counts_of(student, empty), name="(matched, total)", context=context)
 
 
 @points(2)

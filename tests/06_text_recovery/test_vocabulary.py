@@ -1,9 +1,8 @@
 """Checks of exercise 2: Vocabulary. A helper calls its methods inside the kernel."""
 
-import pytest
 import torch
 
-from gradekit.checks import points
+from gradekit.checks import for_checks, in_kernel, points
 
 HELPER = """
 def encode(vocabulary, words):
@@ -23,21 +22,15 @@ WORDS = sorted({word for sentence in SENTENCES for word in sentence})
 WITH_CAPITALS = [["owl", "See", "two"], ["two", "Owl", "."], ["see", "owl", "<", "mouse"], ["mouse", "two"]]
 
 
-@pytest.fixture
-def helper(student):
-    return student.define(HELPER)
+helper = in_kernel(HELPER)
 
 
-@pytest.fixture
-def ids_of(helper):
+@for_checks
+def ids_of(helper, /, vocabulary, *words):
     """The id of each word, encoded on its own."""
-
-    def find(vocabulary, *words):
-        found = [helper.encode(vocabulary, [word]) for word in words]
-        assert all(isinstance(ids, list) and ids for ids in found), "The ids of one word are not a list."
-        return [ids[0] for ids in found]
-
-    return find
+    found = [helper.encode(vocabulary, [word]) for word in words]
+    assert all(isinstance(ids, list) and ids for ids in found), "The ids of one word are not a list."
+    return [ids[0] for ids in found]
 
 
 @points(5, see="From words to ids")

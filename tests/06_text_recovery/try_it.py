@@ -1,5 +1,9 @@
 """Snippets for students: short sentences that can be counted by hand, and that fail if the answer is wrong."""
 
+import math
+
+import torch
+
 from gradekit.checks import try_it
 
 
@@ -19,8 +23,6 @@ def the_mice_and_an_old_bus(preprocess):
 @try_it("test_vocabulary")
 def ant_cat_and_dog(Vocabulary):
     """Three words, in alphabetical order after the four symbols: ant is 4, cat is 5, dog is 6."""
-    import torch
-
     three = Vocabulary([["dog", "ant", "dog"], ["cat", "dog"]])
     for what, found, wanted in [
         ("ids of dog, ant and zebra", three.encode(["dog", "ant", "zebra"]), [6, 4, 3]),
@@ -56,8 +58,6 @@ def ants_twice(Vocabulary):
 @try_it("test_collate")
 def two_pairs(collate):
     """Two pairs. Padding is 9 and EOS is 3 here."""
-    import torch
-
     two = [([4, 5], [6]), ([5], [7, 8])]
     found = collate(two, pad_idx=9, eos_idx=3)
     print("The source should be [[4, 5], [5, 9]]. It is", found[0].tolist())
@@ -72,8 +72,6 @@ def two_pairs(collate):
 @try_it("test_collate", "test_dtype")
 def empty_source(collate):
     """A source without words makes a tensor without entries, which is torch.long as well."""
-    import torch
-
     found, _ = collate([([], [4])])
     print("The dtype should be torch.int64. It is", found.dtype)
     assert found.dtype == torch.long, "A tensor without entries is not torch.long."
@@ -112,8 +110,6 @@ def five_lengths(brevity_penalty):
 @try_it("test_corpus_bleu")
 def two_sentences(corpus_bleu):
     """3 of 5 tokens and 2 of 3 pairs match, and there are 5 tokens instead of 6."""
-    import math
-
     found = corpus_bleu([["a", "b", "c", "d"], ["x"]], [["a", "b", "c", "e"], ["y", "z"]], max_n=2)
     wanted = 100 * math.sqrt(3 / 5 * 2 / 3) * 0.8187
     print(f"BLEU should be {wanted:.2f}. It is {found:.2f}.")

@@ -1,13 +1,9 @@
 """Shared by the checks: tiny models with given weights, built in the student's kernel."""
 
-import ast
-from collections import defaultdict
-
 import pytest
 import torch
 
-from gradekit.checks import fail
-from gradekit.submission.syntax import parse
+from gradekit.checks import fail, for_checks, in_kernel
 
 TINY = '''
 from types import SimpleNamespace
@@ -80,21 +76,15 @@ def sgd(model, lr):
 '''
 
 
-@pytest.fixture
-def tiny(student):
-    """Models, tokenizers and optimizers in the student's kernel: tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ..."""
-    return student.define(TINY)
+#: Models, tokenizers and optimizers in the student's kernel: tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ...
+tiny = in_kernel(TINY)
 
 
-@pytest.fixture
-def last_logits():
+@for_checks
+def last_logits(table, ids):
     """Compute the logits after the last token, as a TinyModel with this table returns them."""
-
-    def compute(table, ids):
-        row = (ids * torch.arange(1, ids.shape[1] + 1)).sum(dim=1) % len(table)
-        return table[row]
-
-    return compute
+    row = (ids * torch.arange(1, ids.shape[1] + 1)).sum(dim=1) % len(table)
+    return table[row]
 
 
 @pytest.fixture
@@ -103,39 +93,27 @@ def tokens():
     return [*"abcdefghijklm", "ab", "ba", "cd", "de", "ef", "fg", "gh", "hi", "kl", "lm"]
 
 
-@pytest.fixture
-def forbid_in(student):
-    """Fail if functions of an answer, or the student's functions that they call, use a forbidden name.
+@for_checks
+def assert_evaluated(tiny, /, model):
+    """Fail unless a model that was passed in evaluation mode ran in it, without gradients, and stayed in it."""
+    if any(tiny.with_gradients(model)):
+        fail("The model was run with gradients enabled. Use torch.no_grad().")
+    passed = "The model was passed in evaluation mode, "
+    if any(tiny.in_training_mode(model)):
+        fail(passed + "but run in training mode, so its dropout was on.")
+    if tiny.is_in_training_mode(model):
+        fail(passed + "and left in training mode, so its dropout is on from now on.")
 
-    `forbid` checks whole cells, but other cells may use these names. A name after a dot, as in F.softmax, is
-    forbidden as ".softmax", and so is a name imported from torch. The student's own classes may have such methods.
-    """
 
-    def check(cell, functions, forbidden):
-        trees = [parse(source) for source in student.answer_code(cell)]
-        nodes = [node for tree in trees if tree for node in ast.walk(tree)]
-        bodies = defaultdict(list)
-        for node in nodes:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                bodies[node.name].append(node)
-        own = {"self", "cls"} | {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-        imports = [
-            node for node in nodes if isinstance(node, ast.ImportFrom) and "torch" in (node.module or "")
-        ]
-        used = {f".{alias.name}" for node in imports for alias in node.names}
-        todo = list(functions)
-        while todo:
-            for node in ast.walk(ast.Module(bodies.pop(todo.pop(), []), [])):
-                if isinstance(node, ast.Attribute):
-                    if isinstance(node.value, ast.Name) and node.value.id in own:
-                        todo.append(node.attr)
-                    else:
-                        used.add(f".{node.attr}")
-                elif isinstance(node, ast.Name):
-                    used.add(node.id)
-                    todo.append(node.id)
-        for name in sorted(used & set(forbidden)):
-            name = name.removeprefix(".")
-            fail(f"Your answer uses `{name}`, which does the work for you. Write the computation yourself.")
-
-    return check
+@for_checks
+def read_pairs(found, words, is_number, sentence):
+    """Return (rows, similarities) of an answer; `sentence` says what a similarity should be."""
+    if not isinstance(found, list | tuple):
+        fail("The answer should be a list of pairs (word, similarity).")
+    for pair in found:
+        if not (isinstance(pair, list | tuple) and len(pair) == 2 and pair[0] in words):
+            fail("Every entry of the answer should be a pair (word, similarity), with a word from `words`.")
+        if not is_number(pair[1]):
+            fail(sentence)
+    scores = [float(score) for _, score in found]
+    return torch.tensor([words.index(word) for word, _ in found]), torch.tensor(scores)

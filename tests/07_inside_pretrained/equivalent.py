@@ -34,16 +34,12 @@ same.edit(LIKELIEST, "0", "1")
 same.edit(LIKELIEST, "0", "-1")
 
 same.because(ANY_ORDER)
-same.edit(
-    "top = torch.topk(probabilities, min(k, len(probabilities)))",
-    "k, len(probabilities)",
-    "len(probabilities), k",
-)
+same("top = torch.topk(probabilities, min(k, len(probabilities)))")
+same.to("top = torch.topk(probabilities, min(len(probabilities), k))")
 
 same.because("Tokenizers also take a tensor of ids.")
-same.edit(
-    "tokens = tokenizer.convert_ids_to_tokens(top.indices.tolist())", "top.indices.tolist()", "top.indices"
-)
+same("tokens = tokenizer.convert_ids_to_tokens(top.indices.tolist())")
+same.to("tokens = tokenizer.convert_ids_to_tokens(top.indices)")
 
 same.because(SAME_LENGTH)
 same.edit(CANDIDATES, ", strict=True", "")
@@ -70,11 +66,8 @@ same.because("It is the default.")
 same.edit(SMALLEST, ", dim=-1", "")
 
 same.because(OWN_TENSOR)
-same.edit(
-    'scaled = scaled.masked_fill(scaled < smallest, float("-inf"))',
-    "scaled.masked_fill",
-    "scaled.masked_fill_",
-)
+same('scaled = scaled.masked_fill(scaled < smallest, float("-inf"))')
+same.to('scaled = scaled.masked_fill_(scaled < smallest, float("-inf"))')
 
 same.because("A temperature is never negative.")
 same.edit("if temperature == 0:", " ==", " <=")

@@ -2,26 +2,23 @@
 
 import torch
 
-from gradekit.checks import fail, points
+from gradekit.checks import for_checks, points
 
 WORDS = [f"word{number}" for number in range(12)]
 
 
-def read(found):
+def is_number(value):
+    return isinstance(value, float) or (torch.is_tensor(value) and value.shape == ())
+
+
+@for_checks
+def read(read_pairs, /, found):
     """Return (rows, similarities) of the answer, or fail the check."""
-    if not isinstance(found, list | tuple):
-        fail("The answer should be a list of pairs (word, similarity).")
-    for pair in found:
-        if not (isinstance(pair, list | tuple) and len(pair) == 2 and pair[0] in WORDS):
-            fail("Every entry of the answer should be a pair (word, similarity), with a word from `words`.")
-        if not (isinstance(pair[1], float) or (torch.is_tensor(pair[1]) and pair[1].shape == ())):
-            fail("The similarity should be a number.")
-    scores = [float(score) for _, score in found]
-    return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor(scores)
+    return read_pairs(found, WORDS, is_number, "The similarity should be a number.")
 
 
 @points(4, see="Arithmetic with words")
-def test_nearest_to_the_sum(student, reference):
+def test_nearest_to_the_sum(student, reference, read):
     """The answers are the words nearest to v_b - v_a + v_c by cosine, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     vectors = vectors * (0.2 + lengths.abs())
@@ -33,7 +30,7 @@ def test_nearest_to_the_sum(student, reference):
 
 
 @points(3, see="Arithmetic with words")
-def test_leaves_out_the_words_of_the_question(student, reference):
+def test_leaves_out_the_words_of_the_question(student, reference, read):
     """None of the three words of the question is an answer, wherever they are in the table."""
     base, spread, steps = reference.inputs("vectors", base=(5,), spread=(12, 5), steps=(3, 5))
     times = torch.zeros(3)
@@ -49,7 +46,7 @@ def test_leaves_out_the_words_of_the_question(student, reference):
 
 
 @points(1)
-def test_keeps_words_of_the_same_direction(student, draw):
+def test_keeps_words_of_the_same_direction(student, draw, read):
     """Another word with the same direction as a word of the question may be an answer."""
     vectors = draw.normal(12, 5)
     vectors[4] = vectors[3]  # word4 is the same as c
@@ -59,7 +56,7 @@ def test_keeps_words_of_the_same_direction(student, draw):
 
 
 @points(2)
-def test_number_of_words(student, draw):
+def test_number_of_words(student, draw, read):
     """The result has k different words, by default 5, most similar first."""
     vectors = draw.normal(12, 5)
     for options, count in [({}, 5), ({"k": 1}, 1), ({"k": 9}, 9)]:

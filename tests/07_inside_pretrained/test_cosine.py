@@ -1,29 +1,22 @@
 """Checks of exercise 3: cosine_similarity and nearest_words."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_shape, for_checks, forbid_in, points
 
 WORDS = [f"word{number}" for number in range(12)]
 
 
-@pytest.fixture(autouse=True)
-def only_own_code(forbid_in):
-    forbid_in("cosine", ["cosine_similarity", "nearest_words"], [".cosine_similarity", ".CosineSimilarity"])
+only_own_code = forbid_in(["cosine_similarity", "nearest_words"], ".cosine_similarity", ".CosineSimilarity")
 
 
-def read(found):
+@for_checks
+def read(read_pairs, /, found):
     """Return (rows, similarities) of the answer, or fail the check."""
-    if not isinstance(found, list | tuple):
-        fail("The answer should be a list of pairs (word, similarity).")
-    for pair in found:
-        if not (isinstance(pair, list | tuple) and len(pair) == 2 and pair[0] in WORDS):
-            fail("Every entry of the answer should be a pair (word, similarity), with a word from `words`.")
-        if not isinstance(pair[1], float):
-            fail("The similarity should be a Python float.")
-    return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor([score for _, score in found])
+    return read_pairs(
+        found, WORDS, lambda number: isinstance(number, float), "The similarity should be a Python float."
+    )
 
 
 @points(4, see="How similar are two vectors?")
@@ -73,7 +66,7 @@ def test_zero_vector(student, draw):
 
 
 @points(4)
-def test_nearest(student, reference):
+def test_nearest(student, reference, read):
     """nearest_words returns the words with the largest cosine similarity, most similar first, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     rows, scores = read(student.nearest_words("word4", WORDS, vectors * (0.2 + lengths.abs()), 4))
@@ -82,7 +75,7 @@ def test_nearest(student, reference):
 
 
 @points(2)
-def test_leaves_out_the_word_only(student, draw):
+def test_leaves_out_the_word_only(student, draw, read):
     """Only the word itself is left out, wherever it is; another word with the same direction is not."""
     vectors = draw.normal(12, 5)
     vectors[2] = 2 * vectors[7]
@@ -93,7 +86,7 @@ def test_leaves_out_the_word_only(student, draw):
 
 
 @points(1)
-def test_number_of_words(student, draw):
+def test_number_of_words(student, draw, read):
     """The result has k words, by default 5, and at most all the others."""
     vectors = draw.normal(12, 5)
     for options, count in [({}, 5), ({"k": 1}, 1), ({"k": 11}, 11)]:

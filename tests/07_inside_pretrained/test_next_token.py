@@ -44,12 +44,8 @@ def test_any_batch_and_length(student, tiny, draw, last_logits):
     for shape in [(batch, length), (1, length), (batch, 1), (1, 1)]:
         ids = draw.integers(0, vocab, shape)
         p = student.next_token_probabilities(tiny.TinyModel(table), ids)
-        assert_close(
-            p,
-            torch.softmax(last_logits(table, ids), dim=-1),
-            name="probabilities",
-            context=f"for ids {shape}",
-        )
+        context = f"for ids {shape}"
+        assert_close(p, torch.softmax(last_logits(table, ids), dim=-1), name="probabilities", context=context)
 
 
 @points(3)
@@ -93,18 +89,10 @@ def test_appends_the_likeliest(student, reference, tiny, tokens):
 
 
 @points(1)
-def test_without_gradients(student, tiny, tokens, draw):
+def test_without_gradients(student, tiny, tokens, draw, assert_evaluated):
     """The model runs without gradients and without dropout, and input_ids keeps its values."""
     model, tokenizer = tiny.TinyModel(draw.normal(23, 23)).eval(), tiny.TinyTokenizer(tokens)
     ids = draw.integers(0, 23, (1, 4))
     assert_unchanged(student.call("next_token_probabilities", model, ids))
     assert_unchanged(student.call("generate_step", model, tokenizer, ids))
-    assert not any(tiny.with_gradients(model)), (
-        "The model was run with gradients enabled. Use torch.no_grad()."
-    )
-    assert not any(tiny.in_training_mode(model)), (
-        "The model was passed in evaluation mode, but run in training mode, so its dropout was on."
-    )
-    assert not tiny.is_in_training_mode(model), (
-        "The model was passed in evaluation mode, and left in training mode, so its dropout is on from now on."
-    )
+    assert_evaluated(model)

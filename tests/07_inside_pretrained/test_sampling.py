@@ -82,26 +82,14 @@ def test_draws(student, tiny, draw, last_logits):
         right = torch.softmax(kept / temperature, dim=-1)
         found = torch.stack([(drawn[:, -1] == token).float().mean() for token in range(6)])
         assert not found[right == 0].any(), f"With top_k={top_k}, a token outside the top k was drawn."
-        assert_close(
-            found,
-            right,
-            context=f"frequencies at temperature {temperature} and top_k {top_k}",
-            atol=0.045,
-        )
+        context = f"frequencies at temperature {temperature} and top_k {top_k}"
+        assert_close(found, right, context=context, atol=0.045)
 
 
 @points(2)
-def test_without_gradients(student, tiny, draw):
+def test_without_gradients(student, tiny, draw, assert_evaluated):
     """The model runs without gradients and without dropout, input_ids keeps its values, and for n_tokens=0 the ids are returned unchanged."""
     model, ids = tiny.TinyModel(draw.normal(9, 9)).eval(), draw.integers(0, 9, (2, 4))
     assert_unchanged(student.call("generate_n_tokens", model, ids, 3, temperature=0.8, top_k=4))
-    assert not any(tiny.with_gradients(model)), (
-        "The model was run with gradients enabled. Use torch.no_grad()."
-    )
-    assert not any(tiny.in_training_mode(model)), (
-        "The model was passed in evaluation mode, but run in training mode, so its dropout was on."
-    )
-    assert not tiny.is_in_training_mode(model), (
-        "The model was passed in evaluation mode, and left in training mode, so its dropout is on from now on."
-    )
+    assert_evaluated(model)
     assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

@@ -1,5 +1,10 @@
 """Snippets for students: models of a few numbers and vectors on paper, which fail if the answer is wrong."""
 
+import math
+from types import SimpleNamespace
+
+import torch
+
 from gradekit.checks import try_it
 
 
@@ -7,9 +12,6 @@ from gradekit.checks import try_it
 @try_it("test_next_token")
 def even_and_odd(next_token_probabilities):
     """If the sum of the ids is even, the next one has 0.5, 0.3 and 0.2, and if it is odd, 0.1, 0.3 and 0.6."""
-    from types import SimpleNamespace
-
-    import torch
 
     class Sums(torch.nn.Module):
         def forward(self, input_ids):
@@ -29,9 +31,6 @@ def even_and_odd(next_token_probabilities):
 @try_it("test_next_token")
 def one_more_token(generate_step):
     """Three tokens, a, b and ab, which are next with 0.1, 0.3 and 0.6."""
-    from types import SimpleNamespace
-
-    import torch
 
     class Same(torch.nn.Module):
         def forward(self, input_ids):
@@ -58,8 +57,6 @@ def one_more_token(generate_step):
 @try_it("test_sampling")
 def squares_of_1_2_4(sampling_probabilities):
     """Logits ln 1, ln 2, ln 4, and ln 100, ln 50, ln 25. At temperature 1/2, the probabilities are proportional to the squares."""
-    import torch
-
     numbers = torch.tensor([[1.0, 2.0, 4.0], [100.0, 50.0, 25.0]])
     for top, right in [
         (None, [[1 / 21, 4 / 21, 16 / 21], [16 / 21, 4 / 21, 1 / 21]]),
@@ -76,9 +73,6 @@ def squares_of_1_2_4(sampling_probabilities):
 @try_it("test_sampling")
 def sums_modulo_5(generate_n_tokens):
     """The likeliest next id is the sum of all so far, modulo 5: after 1 and 2 come 3, then 6 - 5 = 1."""
-    from types import SimpleNamespace
-
-    import torch
 
     class Sums(torch.nn.Module):
         def forward(self, input_ids):
@@ -97,10 +91,6 @@ def sums_modulo_5(generate_n_tokens):
 @try_it("test_sampling")
 def four_hundred_draws(generate_n_tokens):
     """Logits 0 and ln 3: of 400 draws at temperature 1, about 300 are 1; near 0, all are, and with top_k=1 as well."""
-    import math
-    from types import SimpleNamespace
-
-    import torch
 
     class Same(torch.nn.Module):
         def forward(self, input_ids):
@@ -122,8 +112,6 @@ def four_hundred_draws(generate_n_tokens):
 @try_it("test_cosine")
 def three_four_and_four_three(cosine_similarity):
     """(3, 4) and (4, 3): 24 / 25. The opposite direction has -1, a short vector the same as a long one, and zero has 0."""
-    import torch
-
     u = torch.tensor([[[3.0, 4.0]], [[0.0, 0.0]]])  # (2, 1, 2)
     found = cosine_similarity(u, torch.tensor([[4.0, 3.0], [-3.0, -4.0], [4e-4, 3e-4]]))
     print("The similarities should be [[0.96, -1, 0.96], [0, 0, 0]]. They are", found.tolist())
@@ -135,8 +123,6 @@ def three_four_and_four_three(cosine_similarity):
 @try_it("test_cosine")
 def twins(nearest_words):
     """one and twin have the same direction, long is at 45 degrees, and up at 90."""
-    import torch
-
     five, table = ["one", "twin", "long", "up", "back"], [[1.0, 0], [2, 0], [10, 10], [0, 1], [-1, 0]]
     for asked, other in [("one", "twin"), ("twin", "one")]:
         found = nearest_words(asked, five, torch.tensor(table), k=3)
@@ -149,8 +135,6 @@ def twins(nearest_words):
 @try_it("test_analogy")
 def from_1_0_to_1_2(analogy):
     """a = (1, 0) is to b = (1, 2) as c = (4, 0) is to (4, 2). same has this direction, and far that of c."""
-    import torch
-
     seven, table = (
         ["a", "b", "c", "same", "long", "far", "up"],
         [[1.0, 0], [1, 2], [4, 0], [2, 1], [30, 30], [8, 0], [0, 1]],
@@ -167,8 +151,6 @@ def from_1_0_to_1_2(analogy):
 @try_it("test_additive")
 def one_of_six_is_hidden(additive_mask):
     """Two queries, three keys: query 0 may not attend to key 1."""
-    import torch
-
     seen = torch.tensor([[[True, False, True], [True, True, True]]])
     found = additive_mask(seen)
     print("It should be [[[0, -inf, 0], [0, 0, 0]]], or a huge negative number. It is", found.tolist())
@@ -181,10 +163,6 @@ def one_of_six_is_hidden(additive_mask):
 @try_it("test_additive")
 def three_to_one_to_nothing(attention_with_additive_mask):
     """Scores ln 3, 0 and 0, the last one hidden: the weights are 3 to 1 to 0."""
-    import math
-
-    import torch
-
     keys = torch.zeros(3, 4)
     keys[0, 0] = math.log(3)
     output, found = attention_with_additive_mask(
@@ -203,8 +181,6 @@ def three_to_one_to_nothing(attention_with_additive_mask):
 @try_it("test_own_layers")
 def gelu_of_1_and_minus_1(GeluFeedForward):
     """With weights of 1 and biases of 0, 1 becomes 0.84134 and -1 becomes -0.15866."""
-    import torch
-
     small = GeluFeedForward(1, 1, dropout=1.0)
     for name, parameter in small.named_parameters():
         parameter.data.fill_(1.0 if name.endswith("weight") else 0.0)
@@ -219,8 +195,6 @@ def gelu_of_1_and_minus_1(GeluFeedForward):
 @try_it("test_own_layers")
 def a_number_for_each_part(load_layer, GeluFeedForward):
     """A checkpoint of layers 0, 1 and 11. The weights of layer 1 are full of 100, 101, …, its biases of 150, 151, …"""
-    import torch
-
     names = ["self.query", "self.key", "self.value", "output.dense", "output.LayerNorm"]
     names = [*(f"attention.{name}" for name in names), "intermediate.dense", *names[3:]]
     shapes, checkpoint = [(2, 2), (2, 2), (2, 2), (2, 2), (2,), (3, 2), (2, 3), (2,)], {}
@@ -248,8 +222,6 @@ def a_number_for_each_part(load_layer, GeluFeedForward):
 @try_it("test_own_layers")
 def two_sentences(sentence_vectors):
     """(3, 0) and (0, 4), then padding: the mean (1.5, 2) has length 2.5. The second sentence points up."""
-    import torch
-
     made = torch.tensor([[[3.0, 0.0], [0.0, 4.0], [9.0, 9.0]], [[0.0, 5.0], [0.0, 1.0], [0.0, 3.0]]])
     found = sentence_vectors(made, torch.tensor([[1, 1, 0], [1, 1, 1]]))
     print("The vectors should be [[0.6, 0.8], [0, 1]]. They are", found.tolist())
@@ -261,10 +233,6 @@ def two_sentences(sentence_vectors):
 @try_it("test_training_step")
 def two_predictions(training_step):
     """After 0, token 1 has 3/4, after 1 it has 1/2. So 0, 1, 1 has the loss (0.288 + 0.693) / 2 = 0.490."""
-    import math
-    from types import SimpleNamespace
-
-    import torch
 
     class Pairs(torch.nn.Module):
         def __init__(self):

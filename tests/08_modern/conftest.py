@@ -4,29 +4,24 @@ The oracle for a module is the formula with the student's own smaller parts, so 
 points again in `CausalAttention`, and one in `RMSNorm` not in `Block`.
 """
 
-import math
-import zlib
 from contextlib import suppress
 
 import pytest
 import torch
 
-from gradekit.checks import TORCH_ATTENTION, assert_varies, fail, forbid, forbid_class
-from gradekit.session.values import StudentError
+from gradekit.checks import (
+    TORCH_ATTENTION,
+    StudentError,
+    assert_varies,
+    fail,
+    for_checks,
+    forbid,
+    forbid_class,
+    named_weights,
+)
 
 only_own_code = forbid(*TORCH_ATTENTION, "Transformer*", "rms_norm", "_fused_rms_norm*")
 not_the_ready_made_norm = forbid_class("torch.nn.RMSNorm", "Write the norm yourself.")
-
-
-def new_value(name, shape, seed=0):
-    """Return a value for the parameter `name`: the same for the same seed, and different for every name."""
-    generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
-    noise = torch.randn(shape, generator=generator)
-    return 1 + 0.3 * noise if len(shape) == 1 else noise / math.sqrt(shape[1])
-
-
-def part_of(values, prefix):
-    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
 
 
 def attention_shapes(d_model, heads, groups, prefix=""):
@@ -57,53 +52,39 @@ def shapes_of():
     return {"CausalAttention": attention_shapes, "Block": block_shapes}
 
 
-@pytest.fixture
-def write():
+@for_checks
+def write(module, values):
     """Set weights of a module by name. Fails if one is missing or has another shape.
 
     A bias that the exercise doesn't ask for becomes 0: only the checks of the parameters report it.
     """
-
-    def load(module, values):
-        state = module.state()
-        for name, value in values.items():
-            if name not in state:
-                fail(f"Your module has no parameter `{name}`. The table above the exercise has the names.")
-            if state[name].shape != value.shape:
-                fail(
-                    f"`{name}` has shape {tuple(state[name].shape)}, but should have {tuple(value.shape)}: "
-                    "(output width, input width) for a linear layer."
-                )
-        biases = {name: 0 * value for name, value in state.items() if name.endswith("bias")}
-        return module.load_state(
-            biases | {name: value.to(state[name].dtype) for name, value in values.items()}
-        )
-
-    return load
+    state = module.state()
+    for name, value in values.items():
+        if name not in state:
+            fail(f"Your module has no parameter `{name}`. The table above the exercise has the names.")
+        if state[name].shape != value.shape:
+            fail(
+                f"`{name}` has shape {tuple(state[name].shape)}, but should have {tuple(value.shape)}: "
+                "(output width, input width) for a linear layer."
+            )
+    biases = {name: 0 * value for name, value in state.items() if name.endswith("bias")}
+    return module.load_state(biases | {name: value.to(state[name].dtype) for name, value in values.items()})
 
 
-@pytest.fixture
-def renew(write):
+@for_checks
+def renew(write, /, module, shapes, seed=0):
     """Give the named parameters new values, derived from their names; return these."""
-
-    def load(module, shapes, seed=0):
-        values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
-        write(module, values)
-        return values
-
-    return load
+    values = named_weights(shapes, seed)
+    write(module, values)
+    return values
 
 
-@pytest.fixture
-def assert_double():
+@for_checks
+def assert_double(value):
     """Fail unless a value is float64. It may have been computed in float32, as some models do in norm and softmax."""
-
-    def check(value):
-        if value.dtype != torch.float64:
-            fail(f"For float64 inputs, the output is {value.dtype}.")
-        assert_varies(value, name="output")
-
-    return check
+    if value.dtype != torch.float64:
+        fail(f"For float64 inputs, the output is {value.dtype}.")
+    assert_varies(value, name="output")
 
 
 CACHES = """

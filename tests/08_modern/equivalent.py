@@ -22,11 +22,8 @@ same("", "self.train()")
 same("", "self.eval()")
 
 same.because(OWN_TENSOR)
-same.edit(
-    "return self.weight * (x / torch.sqrt(mean_square + self.eps))",
-    "mean_square + self.eps",
-    "mean_square.add_(self.eps)",
-)
+same("return self.weight * (x / torch.sqrt(mean_square + self.eps))")
+same.to("return self.weight * (x / torch.sqrt(mean_square.add_(self.eps)))")
 
 same = Equivalents("swiglu")
 
@@ -44,11 +41,8 @@ same("", "self.train()")
 same("", "self.eval()")
 
 same.because("Both widths are d_model.")
-same.edit(
-    "self.w_q = nn.Linear(d_model, num_heads * self.d_head, bias=False)",
-    "d_model, num_heads * self.d_head",
-    "num_heads * self.d_head, d_model",
-)
+same("self.w_q = nn.Linear(d_model, num_heads * self.d_head, bias=False)")
+same.to("self.w_q = nn.Linear(num_heads * self.d_head, d_model, bias=False)")
 
 same.because("`transpose` takes its two axes in either order.")
 same.edit(MERGE, "1, 2", "2, 1")
@@ -65,10 +59,8 @@ same("", "self.train()")
 same("", "self.eval()")
 
 same.because("A list of None stays as it is.")
-same(
-    "caches = [None] * len(self.blocks)",
-    'caches = vars(self).setdefault("_caches", [None] * len(self.blocks))',
-)
+same("caches = [None] * len(self.blocks)")
+same.to('caches = vars(self).setdefault("_caches", [None] * len(self.blocks))')
 
 same.because("The exercise asks for a cache for every block, so both have the same length.")
 same.edit(BLOCKS, ", strict=True", "")

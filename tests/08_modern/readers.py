@@ -3,7 +3,7 @@
 None of them is the answer to an exercise.
 """
 
-from gradekit.checks import Implementation
+from gradekit.checks import Implementation, Implementations
 
 RIGHT = [
     # adds up rotated tokens, and keeps all of them
@@ -104,147 +104,71 @@ def new_reader():
     return read
 """
 
-
-def wrong(sentence, *edits):
-    source = FRAME
-    for old, new in edits:
-        assert source.count(old) == 1, old
-        source = source.replace(old, new)
-    return Implementation(source, wrong=sentence)
-
-
 REMEMBER = "memory.append(x.clone())"
-ALL = "text = torch.cat(memory, dim=1)"
 TURNS = "turns = torch.arange(text.shape[1])"
 RETURN = "return coded.cumsum(dim=1)[:, old:]"
+OWN_MEMORY = "def new_reader():\n    memory = []\n"
+OF_THE_KEPT = "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]"
+SOME_PIECES = f"""kept = torch.cat([torch.full((piece.shape[1],), {{}}) for number, piece in enumerate(memory)])
+{OF_THE_KEPT}"""
 
-FORGETTING = [
-    wrong(
-        "reads each piece as if it were the first",
-        (RETURN, "return (x * turns.cos()[: x.shape[1], None]).cumsum(dim=1)"),
-    ),
-    wrong(
-        "counts the tokens read before, but forgets the tokens themselves",
-        (RETURN, "return coded[:, old:].cumsum(dim=1)"),
-    ),
-]
-POSITIONS = [
-    wrong(
-        "starts counting positions at 0 in each piece",
-        (TURNS, "turns = torch.cat([torch.arange(piece.shape[1]) for piece in memory])"),
-    ),
-    wrong(
-        "counts pieces in place of tokens",
-        (
-            TURNS,
-            "turns = torch.cat([torch.arange(piece.shape[1]) + number for number, piece in enumerate(memory)])",
-        ),
-    ),
-    wrong(
-        "is off by one position after the first piece",
-        (TURNS, "turns = torch.arange(text.shape[1])\n        turns[memory[0].shape[1] :] += 1"),
-    ),
-]
-PIECES = [
-    wrong(
-        "lets the tokens of a later piece see all of this piece",
-        (
-            RETURN,
-            "sums = coded.cumsum(dim=1)[:, old:]\n        return sums[:, -1:].expand_as(sums) if old else sums",
-        ),
-    ),
-    wrong(
-        "lets the tokens of a piece see the earlier pieces, but not each other",
-        (RETURN, "return coded[:, old:] + coded[:, :old].sum(dim=1, keepdim=True)"),
-    ),
-    wrong(
-        "remembers only the last token of each piece",
-        (
-            RETURN,
-            "kept = torch.cat([torch.arange(piece.shape[1]) == piece.shape[1] - 1 for piece in memory])\n"
-            "        kept[old:] = True\n"
-            "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]",
-        ),
-    ),
-    wrong(
-        "remembers only the first token of each piece but the first piece",
-        (
-            RETURN,
-            "kept = torch.cat([torch.arange(piece.shape[1]) == 0 for piece in memory])\n"
-            "        kept[: memory[0].shape[1]] = True\n"
-            "        kept[old:] = True\n"
-            "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]",
-        ),
-    ),
-]
-LIMIT = "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]"
-SHORT_MEMORY = [
-    wrong(
-        "remembers only the piece before",
-        (
-            RETURN,
-            "kept = torch.cat([torch.full((piece.shape[1],), number >= len(memory) - 2) for number, piece in enumerate(memory)])\n"
-            + LIMIT,
-        ),
-    ),
-    wrong(
-        "remembers only the first piece",
-        (
-            RETURN,
-            "kept = torch.cat([torch.full((piece.shape[1],), number in (0, len(memory) - 1)) for number, piece in enumerate(memory)])\n"
-            + LIMIT,
-        ),
-    ),
-    wrong(
-        "remembers at most eight tokens",
-        (RETURN, "kept = torch.arange(text.shape[1]) >= old - 8\n" + LIMIT),
-    ),
-    wrong(
-        "remembers at most five pieces",
-        (
-            RETURN,
-            "kept = torch.cat([torch.full((piece.shape[1],), number >= len(memory) - 6) for number, piece in enumerate(memory)])\n"
-            + LIMIT,
-        ),
-    ),
-]
-MIXING = [
-    wrong(
-        "goes on with the text of the reader before",
-        ("def new_reader():\n    memory = []\n", "memory = []\n\ndef new_reader():\n"),
-    ),
-    wrong(
-        "has one memory for all readers, which each new one clears",
-        ("def new_reader():\n    memory = []\n", "memory = []\n\ndef new_reader():\n    memory.clear()\n"),
-    ),
-    wrong(
-        "remembers the first sequence of the batch for all of them",
-        (RETURN, "coded[:, :old] = coded[:1, :old]\n        " + RETURN),
-    ),
-]
-WEAR = [
-    wrong(
-        "halves what it remembers in each call",
-        (REMEMBER, "memory[:] = [piece / 2 for piece in memory]\n        " + REMEMBER),
-    ),
-    wrong(
-        "mixes up a little more of what it remembers in each call",
-        (
-            REMEMBER,
-            "memory[:] = [piece * 0.9 + piece.roll(1, dims=-1) * 0.1 for piece in memory]\n        "
-            + REMEMBER,
-        ),
-    ),
-    wrong(
-        "remembers each piece twice",
-        (RETURN, "return coded.cumsum(dim=1)[:, old:] + coded[:, :old].sum(dim=1, keepdim=True)"),
-    ),
-    wrong(
-        "is off by 0.03 after the first piece",
-        (RETURN, "return coded.cumsum(dim=1)[:, old:] + 0.03 * (old > 0)"),
-    ),
-    wrong(
-        "remembers numbers with one decimal",
-        (REMEMBER, "memory[:] = [(piece * 10).round() / 10 for piece in memory]\n        " + REMEMBER),
-    ),
-]
+wrong = Implementations(FRAME)
+
+wrong.about("test_forgetting")
+wrong("reads each piece as if it were the first", RETURN)
+wrong.to("return (x * turns.cos()[: x.shape[1], None]).cumsum(dim=1)")
+wrong("counts the tokens read before, but forgets the tokens themselves", RETURN)
+wrong.to("return coded[:, old:].cumsum(dim=1)")
+
+wrong.about("test_positions")
+wrong("starts counting positions at 0 in each piece", TURNS)
+wrong.to("turns = torch.cat([torch.arange(piece.shape[1]) for piece in memory])")
+wrong("counts pieces in place of tokens", TURNS)
+wrong.to("turns = torch.cat([torch.arange(piece.shape[1]) + number for number, piece in enumerate(memory)])")
+wrong("is off by one position after the first piece", TURNS)
+wrong.to("""turns = torch.arange(text.shape[1])
+        turns[memory[0].shape[1] :] += 1""")
+
+wrong.about("test_pieces_of_several_tokens")
+wrong("lets the tokens of a later piece see all of this piece", RETURN)
+wrong.to("""sums = coded.cumsum(dim=1)[:, old:]
+        return sums[:, -1:].expand_as(sums) if old else sums""")
+wrong("lets the tokens of a piece see the earlier pieces, but not each other", RETURN)
+wrong.to("return coded[:, old:] + coded[:, :old].sum(dim=1, keepdim=True)")
+wrong("remembers only the last token of each piece", RETURN)
+wrong.to("""kept = torch.cat([torch.arange(piece.shape[1]) == piece.shape[1] - 1 for piece in memory])
+        kept[old:] = True
+        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]""")
+wrong("remembers only the first token of each piece but the first piece", RETURN)
+wrong.to("""kept = torch.cat([torch.arange(piece.shape[1]) == 0 for piece in memory])
+        kept[: memory[0].shape[1]] = True
+        kept[old:] = True
+        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]""")
+
+wrong.about("test_short_memory")
+wrong("remembers only the piece before", RETURN, SOME_PIECES.format("number >= len(memory) - 2"))
+wrong("remembers only the first piece", RETURN, SOME_PIECES.format("number in (0, len(memory) - 1)"))
+wrong(
+    "remembers at most eight tokens", RETURN, "kept = torch.arange(text.shape[1]) >= old - 8\n" + OF_THE_KEPT
+)
+wrong("remembers at most five pieces", RETURN, SOME_PIECES.format("number >= len(memory) - 6"))
+
+wrong.about("test_mixing")
+wrong("goes on with the text of the reader before", OWN_MEMORY, "memory = []\n\ndef new_reader():\n")
+wrong("has one memory for all readers, which each new one clears", OWN_MEMORY)
+wrong.to("memory = []\n\ndef new_reader():\n    memory.clear()\n")
+wrong("remembers the first sequence of the batch for all of them", RETURN)
+wrong.to("coded[:, :old] = coded[:1, :old]\n        " + RETURN)
+
+wrong.about("test_wear")
+wrong("halves what it remembers in each call", REMEMBER)
+wrong.to("memory[:] = [piece / 2 for piece in memory]\n        " + REMEMBER)
+wrong("mixes up a little more of what it remembers in each call", REMEMBER)
+wrong.to("""memory[:] = [piece * 0.9 + piece.roll(1, dims=-1) * 0.1 for piece in memory]
+        memory.append(x.clone())""")
+wrong("remembers each piece twice", RETURN)
+wrong.to("return coded.cumsum(dim=1)[:, old:] + coded[:, :old].sum(dim=1, keepdim=True)")
+wrong("is off by 0.03 after the first piece", RETURN)
+wrong.to("return coded.cumsum(dim=1)[:, old:] + 0.03 * (old > 0)")
+wrong("remembers numbers with one decimal", REMEMBER)
+wrong.to("memory[:] = [(piece * 10).round() / 10 for piece in memory]\n        " + REMEMBER)

@@ -1,6 +1,5 @@
 """Checks of exercise 5: CausalAttention, against the formula with the student's own rotate and grouped_attention."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
@@ -11,58 +10,43 @@ from gradekit.checks import (
     assert_shape,
     assert_varies,
     fail,
+    for_checks,
     points,
 )
 
 
-@pytest.fixture
-def attention(student, renew, shapes_of):
+@for_checks
+def attention(student, renew, shapes_of, /, d_model, heads, groups, seed=0):
     """The student's module with new weights, and these: `attention(d_model, heads, groups)`."""
-
-    def make(d_model, heads, groups, seed=0):
-        module = student.CausalAttention(d_model, heads, groups)
-        return module, renew(module, shapes_of["CausalAttention"](d_model, heads, groups), seed)
-
-    return make
+    module = student.CausalAttention(d_model, heads, groups)
+    return module, renew(module, shapes_of["CausalAttention"](d_model, heads, groups), seed)
 
 
-@pytest.fixture
-def steps(student):
+@for_checks
+def steps(student, /, weights, x, heads, groups):
     """The same steps with the student's own functions; returns the output and the keys and values for the cache."""
-
-    def run(weights, x, heads, groups):
-        length = torch.arange(x.shape[1])
-        q, k, v = (
-            F.linear(x, weights[f"w_{name}.weight"]).unflatten(-1, (number, -1)).transpose(1, 2)
-            for name, number in [("q", heads), ("k", groups), ("v", groups)]
-        )
-        q, k = student.rotate(q.contiguous(), length), student.rotate(k.contiguous(), length)
-        mask = torch.ones(len(length), len(length), dtype=torch.bool).tril()
-        output, _ = student.grouped_attention(q, k, v.contiguous(), mask)
-        return F.linear(output.transpose(1, 2).flatten(2), weights["w_o.weight"]), k, v
-
-    return run
+    length = torch.arange(x.shape[1])
+    q, k, v = (
+        F.linear(x, weights[f"w_{name}.weight"]).unflatten(-1, (number, -1)).transpose(1, 2)
+        for name, number in [("q", heads), ("k", groups), ("v", groups)]
+    )
+    q, k = student.rotate(q.contiguous(), length), student.rotate(k.contiguous(), length)
+    mask = torch.ones(len(length), len(length), dtype=torch.bool).tril()
+    output, _ = student.grouped_attention(q, k, v.contiguous(), mask)
+    return F.linear(output.transpose(1, 2).flatten(2), weights["w_o.weight"]), k, v
 
 
-@pytest.fixture
-def need_working_parts(student, reference):
+@for_checks
+def need_working_parts(student, reference, /):
     """Fail if the student's `rotate` ignores positions, or `grouped_attention` the mask: the checks below would blame the module."""
-
-    def check():
-        (x,) = reference.inputs("parts", x=(1, 2, 3, 4))
-        places, mask = torch.arange(3), torch.ones(3, 3, dtype=torch.bool).tril()
-        if student.rotate(x, places).allclose(student.rotate(x, places + 3), atol=1e-4):
-            fail(
-                "Your `rotate` returns the same for other positions, so a cache can't work. Solve exercise 1 first."
-            )
-        if student.grouped_attention(x, x, x)[0].allclose(
-            student.grouped_attention(x, x, x, mask)[0], atol=1e-4
-        ):
-            fail(
-                "Your `grouped_attention` ignores the mask, so nothing can be causal. Solve exercise 4 first."
-            )
-
-    return check
+    (x,) = reference.inputs("parts", x=(1, 2, 3, 4))
+    places, mask = torch.arange(3), torch.ones(3, 3, dtype=torch.bool).tril()
+    if student.rotate(x, places).allclose(student.rotate(x, places + 3), atol=1e-4):
+        fail(
+            "Your `rotate` returns the same for other positions, so a cache can't work. Solve exercise 1 first."
+        )
+    if student.grouped_attention(x, x, x)[0].allclose(student.grouped_attention(x, x, x, mask)[0], atol=1e-4):
+        fail("Your `grouped_attention` ignores the mask, so nothing can be causal. Solve exercise 4 first.")
 
 
 @points(5, see="Remember what you have read")
@@ -72,22 +56,15 @@ def test_equals_the_formula(reference, draw, attention, steps):
     (x,) = reference.inputs("x", x=(2, 5, 16))
     output = module(x)
     assert_shape(output, (2, 5, 16), name="output")
-    reference.assert_close(
-        output - steps(weights, x, 4, 2)[0],
-        name="output",
-        context=", minus that of the formula with your `rotate` and `grouped_attention`,",
-    )
+    context = ", minus that of the formula with your `rotate` and `grouped_attention`,"
+    reference.assert_close(output - steps(weights, x, 4, 2)[0], name="output", context=context)
     groups, size, half, batch, length = draw.sizes(5, high=7)
     module, weights = attention(groups * size * 2 * half, groups * size, groups, seed=1)
     x = draw.normal(batch, length, groups * size * 2 * half)
     output = module(x)
     assert_shape(output, x.shape, name="output")
-    assert_close(
-        output,
-        steps(weights, x, groups * size, groups)[0],
-        name="output",
-        context=", compared with the formula with your `rotate` and `grouped_attention`,",
-    )
+    context = ", compared with the formula with your `rotate` and `grouped_attention`,"
+    assert_close(output, steps(weights, x, groups * size, groups)[0], name="output", context=context)
 
 
 @points(2, see="Remember what you have read")
@@ -126,11 +103,8 @@ def test_cache_gives_the_same_output(reference, draw, attention, caches, need_wo
     ]:
         output, *_ = caches.in_pieces(module, x, sizes)
         assert_shape(output, (2, 7, 16), name="output", context=f"with a cache, {name}")
-        reference.assert_close(
-            output - whole,
-            name="output",
-            context=f"with a cache, {name}, minus the output without a cache,",
-        )
+        context = f"with a cache, {name}, minus the output without a cache,"
+        reference.assert_close(output - whole, name="output", context=context)
     batch, length, half = draw.sizes(3, low=3, high=9)
     module, _ = attention(6 * half, 3, 1, seed=1)
     x = draw.normal(batch, length, 6 * half)

@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import torch
 
 from gradekit.checks import (
@@ -12,6 +11,7 @@ from gradekit.checks import (
     assert_shape,
     assert_varies,
     fail,
+    for_checks,
     points,
 )
 
@@ -22,39 +22,29 @@ def part_of(values, prefix):
     return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
 
 
-@pytest.fixture
-def block_steps(student, write):
+@for_checks
+def block_steps(student, write, /, weights, x, num_heads, num_groups, d_ff):
     """The steps of a block with the student's own norm, attention and feed-forward network."""
-
-    def run(weights, x, num_heads, num_groups, d_ff):
-        d_model = x.shape[-1]
-        norm = student.RMSNorm(d_model)
-        attention = write(
-            student.CausalAttention(d_model, num_heads, num_groups), part_of(weights, "attention.")
-        )
-        feed_forward = write(student.SwiGLU(d_model, d_ff), part_of(weights, "feed_forward."))
-        x = x + attention(write(norm, {"weight": weights["norm1.weight"]})(x))
-        return x + feed_forward(write(norm, {"weight": weights["norm2.weight"]})(x))
-
-    return run
+    d_model = x.shape[-1]
+    norm = student.RMSNorm(d_model)
+    attention = write(student.CausalAttention(d_model, num_heads, num_groups), part_of(weights, "attention."))
+    feed_forward = write(student.SwiGLU(d_model, d_ff), part_of(weights, "feed_forward."))
+    x = x + attention(write(norm, {"weight": weights["norm1.weight"]})(x))
+    return x + feed_forward(write(norm, {"weight": weights["norm2.weight"]})(x))
 
 
-@pytest.fixture
-def model(student, renew, shapes_of):
+@for_checks
+def model(student, renew, shapes_of, /, vocab_size, num_layers, d_model, num_heads, num_groups, d_ff, seed=0):
     """The student's model with new weights, and these: `model(vocab_size, num_layers, **sizes)`."""
-
-    def make(vocab_size, num_layers, d_model, num_heads, num_groups, d_ff, seed=0):
-        found = student.DecoderOnly(vocab_size, d_model, num_heads, num_groups, d_ff, num_layers)
-        if not any(name.startswith("blocks.0.") for name in found.state()):
-            fail(
-                "The parameters of the blocks were not found. Keep the blocks in an nn.ModuleList called `blocks`."
-            )
-        shapes = {"embedding.weight": (vocab_size, d_model), "norm.weight": (d_model,)}
-        for number in range(num_layers):
-            shapes |= shapes_of["Block"](d_model, num_heads, num_groups, d_ff, f"blocks.{number}.")
-        return found, renew(found, shapes, seed)
-
-    return make
+    found = student.DecoderOnly(vocab_size, d_model, num_heads, num_groups, d_ff, num_layers)
+    if not any(name.startswith("blocks.0.") for name in found.state()):
+        fail(
+            "The parameters of the blocks were not found. Keep the blocks in an nn.ModuleList called `blocks`."
+        )
+    shapes = {"embedding.weight": (vocab_size, d_model), "norm.weight": (d_model,)}
+    for number in range(num_layers):
+        shapes |= shapes_of["Block"](d_model, num_heads, num_groups, d_ff, f"blocks.{number}.")
+    return found, renew(found, shapes, seed)
 
 
 @points(3, see="The model")
@@ -153,12 +143,8 @@ def test_order_matters(draw, model):
     ids = draw.integers(1, 10, (2, 6))
     other = ids.clone()
     other[:, 4:] = 10
-    assert_close(
-        found(other)[:, :4],
-        found(ids)[:, :4],
-        name="logits",
-        context="at positions 0 to 3, when later ids change,",
-    )
+    context = "at positions 0 to 3, when later ids change,"
+    assert_close(found(other)[:, :4], found(ids)[:, :4], name="logits", context=context)
     other = ids.clone()
     other[:, 0] = 10
     assert_differs(

@@ -74,11 +74,8 @@ def test_mask(student, reference):
         for what, found, without_mask in [("weights", weights, all_weights), ("output", output, outputs)]:
             right = torch.stack(without_mask).take_along_dim(n - 1, dim=0)[0]
             assert_shape(found, right.shape, name=what)
-            reference.assert_close(
-                found - right,
-                name=what,
-                context=f"with a mask {name}, minus yours for the visible keys alone,",
-            )
+            context = f"with a mask {name}, minus yours for the visible keys alone,"
+            reference.assert_close(found - right, name=what, context=context)
     plain, _ = student.grouped_attention(q, k, v)
     masked, _ = student.grouped_attention(q, k, v, causal)
     assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")

@@ -47,11 +47,8 @@ def test_any_sizes(student, draw):
 def test_positions_that_are_passed_in(student, reference, draw):
     """The positions are those that are passed in: they may start anywhere and have gaps."""
     (x,) = reference.inputs("x", x=(2, 4, 6))
-    reference.assert_close(
-        student.rotate(x, torch.tensor([7, 8, 20, 3])),
-        name="result",
-        context="at the positions 7, 8, 20 and 3",
-    )
+    context = "at the positions 7, 8, 20 and 3"
+    reference.assert_close(student.rotate(x, torch.tensor([7, 8, 20, 3])), name="result", context=context)
     x, start = draw.normal(3, 8), draw.sizes(1, low=30, high=90)[0]
     positions = torch.tensor([start, 0, 2 * start])
     assert_close(student.rotate(x, positions), by_complex_numbers(x, positions), name="result", atol=1e-4)

@@ -1,22 +1,17 @@
 """Checks of exercise 3: SwiGLU, against the formula with the student's own weights."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, for_checks, points
 
 NAMES = ["w_gate.weight", "w_up.weight", "w_down.weight"]
 
 
-@pytest.fixture
-def with_weights(student, write):
+@for_checks
+def with_weights(student, write, /, d_model, d_ff, *weights):
     """The student's module with the given weights."""
-
-    def make(d_model, d_ff, *weights):
-        return write(student.SwiGLU(d_model, d_ff), dict(zip(NAMES, weights, strict=True)))
-
-    return make
+    return write(student.SwiGLU(d_model, d_ff), dict(zip(NAMES, weights, strict=True)))
 
 
 @points(4, see="A feed-forward network with a gate")

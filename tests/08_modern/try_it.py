@@ -1,5 +1,9 @@
 """Snippets for students: vectors, caches and models that can be followed by hand, which fail if the answer is wrong."""
 
+import math
+
+import torch
+
 from gradekit.checks import try_it
 
 
@@ -7,10 +11,6 @@ from gradekit.checks import try_it
 @try_it("test_rotate")
 def two_vectors_turned(rotate):
     """The pairs of (1, 0, 1, 0) at position 5 turn to (cos, sin), those of (0, 1, 0, 1) at 100 to (-sin, cos)."""
-    import math
-
-    import torch
-
     vectors = torch.tensor([[[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]]])
     for base, speeds in [((), (1, 0.01)), ((100.0,), (1, 0.1))]:
         found = rotate(vectors, torch.tensor([5, 100]), *base)
@@ -28,8 +28,6 @@ def two_vectors_turned(rotate):
 @try_it("test_rotate", "test_dtype")
 def position_257(rotate):
     """A pair in bfloat16, at position 257. Its cosine is 0.82, and that of 256 is -0.04."""
-    import torch
-
     found = rotate(torch.tensor([[1.0, 0.0]], dtype=torch.bfloat16), torch.tensor([257]))
     print("The first number should be 0.82, and the dtype torch.bfloat16:", found[0, 0].item(), found.dtype)
     assert found.dtype == torch.bfloat16, "The result has the wrong dtype."
@@ -39,8 +37,6 @@ def position_257(rotate):
 @try_it("test_rotate", "test_odd_width")
 def seven_columns(rotate):
     """Of seven columns, one has no partner."""
-    import torch
-
     said = None
     try:
         rotate(torch.ones(2, 7), torch.arange(2))
@@ -54,8 +50,6 @@ def seven_columns(rotate):
 @try_it("test_rms_norm")
 def roots_of_36_and_16(RMSNorm):
     """The mean squares of (1, 7) and (1, 3) are 25 and 5. With eps = 11, they are divided by 6 and by 4."""
-    import torch
-
     layer_11, vectors = RMSNorm(2, eps=11.0), torch.tensor([[[1.0, 7.0], [1.0, 3.0]]])
     start = {name: parameter.tolist() for name, parameter in layer_11.named_parameters()}
     print("The only parameter should be weight, [1, 1]. There is", start)
@@ -74,8 +68,6 @@ def roots_of_36_and_16(RMSNorm):
 @try_it("test_swiglu")
 def two_gates(SwiGLU):
     """The gates are silu(1) = 0.731 and silu(-1) = -0.269, and let 10 and 100 through: 7.31 - 26.89."""
-    import torch
-
     small = SwiGLU(1, 2)
     shapes = {name: tuple(parameter.shape) for name, parameter in small.named_parameters()}
     right = {"w_down.weight": (1, 2), "w_gate.weight": (2, 1), "w_up.weight": (2, 1)}
@@ -97,10 +89,6 @@ def two_gates(SwiGLU):
 @try_it("test_grouped_attention")
 def four_heads_two_groups(grouped_attention):
     """The queries of four heads score two keys. Group 0 has 4 at key 0, group 1 has 8 at key 1."""
-    import math
-
-    import torch
-
     log = 2 * math.log(3)  # width 4, so scores are divided by 2
     asked = torch.tensor([1.0, 2.0, 1.0, 0.0]).reshape(1, 4, 1, 1).repeat(1, 1, 1, 4)
     offered = torch.zeros(1, 2, 2, 4)
@@ -123,8 +111,6 @@ def four_heads_two_groups(grouped_attention):
 @try_it("test_grouped_attention", "test_groups_of_equal_size")
 def seven_heads_and_three_groups(grouped_attention):
     """Seven heads can't be split into three groups."""
-    import torch
-
     said = None
     try:
         grouped_attention(torch.ones(1, 7, 1, 2), torch.ones(1, 3, 1, 2), torch.ones(1, 3, 1, 2))
@@ -138,8 +124,6 @@ def seven_heads_and_three_groups(grouped_attention):
 @try_it("test_grouped_attention", "test_float64_gradients_and_inputs_unchanged")
 def gradient_and_dtype(grouped_attention):
     """float64 queries return a float64 output, and a gradient gets back to them."""
-    import torch
-
     asked = torch.tensor([[[[1.0, 3.0]]]], dtype=torch.float64, requires_grad=True)
     offered = torch.tensor([[[[1.0, 0.0], [0.0, 2.0]]]], dtype=torch.float64)
     found = grouped_attention(asked, offered, offered)[0]
@@ -153,10 +137,6 @@ def gradient_and_dtype(grouped_attention):
 @try_it("test_causal_attention")
 def two_tokens_one_apart(CausalAttention):
     """Head 0 of token 1 scores 2 cos 1 and 2, so its weights are 0.285 and 0.715. Head 1 scores half of that."""
-    import math
-
-    import torch
-
     tiny = CausalAttention(4, 2, 1)
     shapes = [tuple(tiny.get_parameter(f"w_{name}.weight").shape) for name in "qkvo"]
     print("The weights of w_q, w_k, w_v and w_o should be (4, 4), (2, 4), (2, 4), (4, 4):", shapes)
@@ -181,8 +161,6 @@ def two_tokens_one_apart(CausalAttention):
 @try_it("test_causal_attention")
 def four_tokens_in_three_pieces(CausalAttention, KVCache):
     """Four tokens, two of them equal: read at once, and with a cache in pieces of 1, 2 and 1."""
-    import torch
-
     torch.manual_seed(0)
     tiny, box, other = CausalAttention(4, 2, 1), KVCache(), KVCache()
     four = torch.tensor(
@@ -212,7 +190,6 @@ def four_tokens_in_three_pieces(CausalAttention, KVCache):
 @try_it("test_decoder_only")
 def a_one_through_the_block(Block):
     """The norms multiply by 2 and 3, attention adds 1, feed-forward adds 5."""
-    import torch
 
     class Part(torch.nn.Module):
         def __init__(self, forward):
@@ -236,7 +213,6 @@ def a_one_through_the_block(Block):
 @try_it("test_decoder_only")
 def token_0_through_two_blocks(DecoderOnly, KVCache):
     """Token 0 is (1, 0). The blocks add 1 and multiply by 2, the norm multiplies by 10: (40, 20)."""
-    import torch
 
     class Part(torch.nn.Module):
         def __init__(self, forward):
@@ -276,7 +252,6 @@ def two_blocks_of_92(DecoderOnly):
 @try_it("test_generate")
 def three_more_each_time(generate):
     """A model that always writes 3 more than the last id, modulo 10."""
-    import torch
 
     class ThreeMore(torch.nn.Module):
         def __init__(self):
@@ -304,7 +279,6 @@ def three_more_each_time(generate):
 @try_it("test_generate", "test_writes_the_likeliest_tokens")
 def two_texts_on_their_own(generate):
     """Text 0 has the logits 3, 2.9 and 0, so it writes 0. Text 1 has 2.8, 0 and 5, so it writes 2."""
-    import torch
 
     class Same(torch.nn.Module):
         def __init__(self):
@@ -323,8 +297,6 @@ def two_texts_on_their_own(generate):
 @try_it("test_cache_bytes")
 def counted_in_three_caches(cache_bytes, KVCache):
     """6 numbers of 2 bytes and 9 of 8 bytes, then 5 keys and 5 values of 4 bytes, then nothing: 12 + 72 + 20 + 20."""
-    import torch
-
     boxes = [KVCache(), KVCache(), KVCache()]
     boxes[0].append(
         torch.zeros(1, 1, 3, 2, dtype=torch.float16), torch.zeros(1, 1, 3, 3, dtype=torch.float64)

@@ -7,6 +7,9 @@ twice.
 from types import SimpleNamespace
 
 import pytest
+import torch
+
+from gradekit.checks import assert_shape, assert_varies, for_checks, in_kernel
 
 MODELS = """
 import torch
@@ -84,10 +87,8 @@ def without_gradients(function, *arguments):
 """
 
 
-@pytest.fixture
-def models(student):
-    """The models, in the student's kernel."""
-    return student.define(MODELS)
+#: The models, in the student's kernel.
+models = in_kernel(MODELS)
 
 
 @pytest.fixture(scope="session")
@@ -96,3 +97,23 @@ def own_models():
     names: dict = {}
     exec(MODELS, names)
     return SimpleNamespace(**names)
+
+
+@for_checks
+def assert_other_axes_stay(reference, draw, /, score_of, periods=1):
+    """Fail unless each table of weights gets the same score among others as on its own; lengths are `periods` times a size."""
+    layers, batch, heads, size = draw.sizes(4)
+    for shape in [(heads,), (batch, heads), (layers, batch, heads)]:
+        weights = torch.softmax(draw.normal(*shape, periods * size, periods * size), dim=-1)
+        score = score_of(weights, size)
+        assert_shape(score, shape, name="score", context=f"for weights of shape {tuple(weights.shape)}")
+        assert_varies(score, name="score")
+        last = tuple(size - 1 for size in shape)
+        for place in [(0,) * len(shape), last]:
+            reference.assert_same(
+                score[place],
+                score_of(weights[place], size),
+                rule="A table must have the same score among others as on its own",
+                name="score",
+                key=f"{len(shape)} {place == last}",
+            )

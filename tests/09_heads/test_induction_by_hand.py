@@ -2,29 +2,24 @@
 
 import math
 
-import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_shape, fail, for_checks, points
 
 TOKENS = torch.tensor([3, 0, 5, 1, 1, 3, 0, 4])  # 3 0 is repeated, and so is 1, right after itself
 
 
-@pytest.fixture
-def run(student):
+@for_checks
+def run(student, /, tokens, vocab_size, *strength):
     """Call the student's function; fail unless it returns three tensors of the right shapes."""
-
-    def call(tokens, vocab_size, *strength):
-        found = student.induction_by_hand(tokens, vocab_size, *strength)
-        if not isinstance(found, tuple | list) or len(found) != 3:
-            fail("It should return three tensors: (predicted, first, second).")
-        shapes = [(len(tokens), vocab_size)] + 2 * [(len(tokens), len(tokens))]
-        for value, name, shape in zip(found, ["predicted", "first", "second"], shapes, strict=True):
-            assert_shape(value, shape, name=name)
-        return found
-
-    return call
+    found = student.induction_by_hand(tokens, vocab_size, *strength)
+    if not isinstance(found, tuple | list) or len(found) != 3:
+        fail("It should return three tensors: (predicted, first, second).")
+    shapes = [(len(tokens), vocab_size)] + 2 * [(len(tokens), len(tokens))]
+    for value, name, shape in zip(found, ["predicted", "first", "second"], shapes, strict=True):
+        assert_shape(value, shape, name=name)
+    return found
 
 
 def masked_softmax(scores, mask):
@@ -48,31 +43,21 @@ def of_head_2(first, tokens, vocab_size, strength):
 def test_head_1(student, reference, draw, run):
     """`first` is attention with your `look_back`, to positions before the query only, and zeros at position 0."""
     _, first, _ = run(TOKENS, 6, 2.0)
-    reference.assert_close(
-        first - of_head_1(student, 8, 2.0),
-        name="first",
-        context=", minus the weights that follow from your `look_back`,",
-    )
+    context = ", minus the weights that follow from your `look_back`,"
+    reference.assert_close(first - of_head_1(student, 8, 2.0), name="first", context=context)
     length, vocabulary = draw.sizes(2)
     for strength in ((), (1.5,)):
         _, first, _ = run(draw.integers(0, vocabulary, (length,)), vocabulary, *strength)
-        assert_close(
-            first,
-            of_head_1(student, length, *strength),
-            name="first",
-            context="compared with your `look_back`",
-        )
+        context = "compared with your `look_back`"
+        assert_close(first, of_head_1(student, length, *strength), name="first", context=context)
 
 
 @points(5, see="The same, by hand")
 def test_head_2(reference, draw, run):
     """`second` compares the query's token with the token before each key, both as one-hot vectors."""
     _, first, second = run(TOKENS, 11, 3.0)  # another width than there are positions
-    reference.assert_close(
-        second - of_head_2(first, TOKENS, 11, 3.0),
-        name="second",
-        context=", minus the weights that follow from your `first`,",
-    )
+    context = ", minus the weights that follow from your `first`,"
+    reference.assert_close(second - of_head_2(first, TOKENS, 11, 3.0), name="second", context=context)
     length, vocabulary = draw.sizes(2)
     for strength in (1.0, 4.0):
         tokens = draw.integers(0, vocabulary, (length,))
@@ -98,12 +83,8 @@ def test_what_is_predicted(reference, draw, run):
     assert_close(
         predicted.sum(dim=-1), torch.ones(length), name="predicted", context="summed over all tokens"
     )
-    assert_close(
-        predicted,
-        second @ F.one_hot(tokens, vocabulary).float(),
-        name="predicted",
-        context="from your `second`",
-    )
+    context = "from your `second`"
+    assert_close(predicted, second @ F.one_hot(tokens, vocabulary).float(), name="predicted", context=context)
 
 
 @points(2, see="The same, by hand")

@@ -1,9 +1,8 @@
 """Checks of exercise 8: logit_lens, on a small model with other layers and another norm."""
 
-import pytest
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_shape, assert_varies, for_checks, points
 
 TOKENS = torch.tensor([[0, 4, 2, 1, 5], [3, 3, 5, 0, 2]])
 
@@ -12,14 +11,10 @@ def weights(normal, layers, vocabulary=6, width=4):
     return normal(vocabulary, width), normal(layers, width, width), normal(vocabulary, width)
 
 
-@pytest.fixture
-def lens(student, models):
+@for_checks
+def lens(student, models, /, values, tokens):
     """The student's views, without gradients."""
-
-    def look(values, tokens):
-        return student.logit_lens(models.Stack(*values), tokens).detach()
-
-    return look
+    return student.logit_lens(models.Stack(*values), tokens).detach()
 
 
 @points(4, see="What would it say now?")
@@ -57,12 +52,8 @@ def test_last_view_is_the_model(draw, lens, own_models):
     values = weights(draw.normal, 3)
     model = own_models.Stack(*values)
     views = lens(values, TOKENS)
-    assert_close(
-        views[-1],
-        model(TOKENS)[0].detach(),
-        name="last view",
-        context="compared with the logits of the model",
-    )
+    context = "compared with the logits of the model"
+    assert_close(views[-1], model(TOKENS)[0].detach(), name="last view", context=context)
     alone = model.unembed(model.norm(model.embedding(TOKENS))).detach()
     assert_close(
         views[0], alone, name="first view", context="compared with norm and unembed of the embedding"

@@ -1,9 +1,16 @@
 """Checks of exercise 7: losses_without, on small models whose heads are tables, with the student's own earlier functions."""
 
-import pytest
 import torch
 
-from gradekit.checks import assert_close, assert_differs, assert_shape, assert_varies, fail, points
+from gradekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_shape,
+    assert_varies,
+    fail,
+    for_checks,
+    points,
+)
 
 
 def weights(draw_or_reference, layers, heads, vocabulary=7, width=3):
@@ -11,43 +18,33 @@ def weights(draw_or_reference, layers, heads, vocabulary=7, width=3):
     return tables + 0.5, draw_or_reference(layers, heads, width, vocabulary)
 
 
-@pytest.fixture
-def right_table(student, own_models):
+@for_checks
+def right_table(student, own_models, /, tables, mix, tokens, kind):
     """The losses with the student's own `ablate`, `position_losses` and `half_losses`."""
+    model = own_models.Heads(tables, mix)
+    rows = []
+    for layer in range(len(tables)):
+        row = []
+        for head in range(tables.shape[1]):
 
-    def make(tables, mix, tokens, kind):
-        model = own_models.Heads(tables, mix)
-        rows = []
-        for layer in range(len(tables)):
-            row = []
-            for head in range(tables.shape[1]):
+            def edit(number, outputs, layer=layer, head=head):
+                return student.ablate(outputs.contiguous(), head, kind) if number == layer else outputs
 
-                def edit(number, outputs, layer=layer, head=head):
-                    return student.ablate(outputs.contiguous(), head, kind) if number == layer else outputs
-
-                logits, _ = model(tokens, edit)
-                row.append(
-                    student.half_losses(student.position_losses(logits, tokens), tokens.shape[1] // 2)[1]
-                )
-            rows.append(row)
-        return torch.tensor(rows)
-
-    return make
+            logits, _ = model(tokens, edit)
+            row.append(student.half_losses(student.position_losses(logits, tokens), tokens.shape[1] // 2)[1])
+        rows.append(row)
+    return torch.tensor(rows)
 
 
-@pytest.fixture
-def table(student, models):
+@for_checks
+def table(student, models, /, tables, mix, tokens, *kind):
     """The table that the student returns."""
-
-    def make(tables, mix, tokens, *kind):
-        model = models.Heads(tables, mix)
-        found = student.losses_without(model, tokens, *kind)
-        if not isinstance(found, torch.Tensor):
-            fail(f"It should return a tensor, but returns a {type(found).__name__}.")
-        assert_shape(found, tuple(tables.shape[:2]), name="losses")
-        return found
-
-    return make
+    model = models.Heads(tables, mix)
+    found = student.losses_without(model, tokens, *kind)
+    if not isinstance(found, torch.Tensor):
+        fail(f"It should return a tensor, but returns a {type(found).__name__}.")
+    assert_shape(found, tuple(tables.shape[:2]), name="losses")
+    return found
 
 
 def sequences(draw, batch, period, vocabulary=7):

@@ -1,5 +1,10 @@
 """Snippets for students: tables of weights and models that can be followed by hand, which fail if the answer is wrong."""
 
+import math
+from types import SimpleNamespace
+
+import torch
+
 from gradekit.checks import try_it
 
 
@@ -7,8 +12,6 @@ from gradekit.checks import try_it
 @try_it("test_previous_token_score")
 def two_tables(previous_token_score):
     """Two tables. In the first, 0.4 and 0.2 lie one back, in the second 1 and 0.5."""
-    import torch
-
     one = [[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.1, 0.2, 0.7]]
     other = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
     both = torch.tensor([[one], [other]])  # (2, 1, 3, 3)
@@ -23,8 +26,6 @@ def two_tables(previous_token_score):
 @try_it("test_induction_score")
 def period_2_in_six_tokens(induction_score):
     """a b a b a b: queries 2, 3, 4 and 5 should look at keys 1, 2, 3 and 4, where 0.9, 0.6, 0.3 and 0.2 lie."""
-    import torch
-
     table_6 = torch.eye(6)
     table_6[1] = torch.tensor([0.8, 0.2, 0.0, 0.0, 0.0, 0.0])
     table_6[2] = torch.tensor([0.1, 0.9, 0.0, 0.0, 0.0, 0.0])
@@ -43,8 +44,6 @@ def period_2_in_six_tokens(induction_score):
 @try_it("test_induction_score", "test_nothing_is_repeated")
 def six_tokens_of_period_6_and_7(induction_score):
     """In six tokens, nothing is repeated after 6 or 7."""
-    import torch
-
     for round_of in (6, 7):
         said = None
         try:
@@ -60,10 +59,6 @@ def six_tokens_of_period_6_and_7(induction_score):
 @try_it("test_position_losses")
 def three_to_one(position_losses):
     """The right token has 3/4 and 1/4 at position 0, and at position 1 one half, and e to the power of -1000."""
-    import math
-
-    import torch
-
     log = math.log(3)
     said = torch.tensor([[[log, 0.0], [0.0, 0.0], [log, 0.0]], [[0.0, log], [0.0, 1000.0], [log, 0.0]]])
     found = position_losses(said, torch.tensor([[0, 0, 1], [1, 0, 0]]))
@@ -77,8 +72,6 @@ def three_to_one(position_losses):
 @try_it("test_position_losses")
 def two_halves(half_losses):
     """Period 3: 1 and 3 belong to the first half, 4 and 6 to the second, and 90 to neither."""
-    import torch
-
     found = half_losses(torch.tensor([1.0, 3.0, 90.0, 4.0, 6.0]), 3)
     print("The means should be (2.0, 5.0). They are", found)
     assert isinstance(found, tuple), f"The result is a {type(found).__name__}, not a tuple."
@@ -90,8 +83,6 @@ def two_halves(half_losses):
 @try_it("test_look_back")
 def three_positions_and_strength_4(look_back):
     """Three positions: position 1 scores 4 with 0, position 2 scores 4 with 1, and all else is 0."""
-    import torch
-
     asked, offered = look_back(3, 4.0)
     found = asked @ offered.T / asked.shape[1] ** 0.5
     print("The scores should be [[0, 0, 0], [4, 0, 0], [0, 4, 0]]. They are", found.tolist())
@@ -103,10 +94,6 @@ def three_positions_and_strength_4(look_back):
 @try_it("test_induction_by_hand")
 def a_b_a(induction_by_hand):
     """Tokens 0, 1, 0 and the strength ln 3: a perfect match counts three times as much as none."""
-    import math
-
-    import torch
-
     found = induction_by_hand(torch.tensor([0, 1, 0]), 5, math.log(3))
     # after head 1, position 1 knows that 0 came before it; position 2 has 1/4 of 0 and 3/4 of 1
     # query 2 compares 0 with that, so its weights are as 1 to 3 to the root of the root of 3
@@ -122,8 +109,6 @@ def a_b_a(induction_by_hand):
 @try_it("test_induction_by_hand")
 def a_b_a_by_default(induction_by_hand):
     """By default the strength is 100, so the second 0 looks at position 1 with a weight of 1, up to rounding."""
-    import torch
-
     some = torch.tensor([0, 1, 0])
     found = induction_by_hand(some, 5)[2][2, 1].item()
     print(f"The weight should be 1.0000000. It is {found:.7f}.")
@@ -135,8 +120,6 @@ def a_b_a_by_default(induction_by_hand):
 @try_it("test_ablate")
 def head_0_of_three(ablate):
     """Two sequences, three heads, two positions: head 0 outputs (0, 1), (2, 3), (12, 13), (14, 15), with the mean (7, 8)."""
-    import torch
-
     put_out = torch.arange(24.0).reshape(2, 3, 2, 2)
     for kinds, right in [((), [0.0, 0.0]), (("zero",), [0.0, 0.0]), (("mean",), [7.0, 8.0])]:
         found = ablate(put_out, 0, *kinds)
@@ -153,8 +136,6 @@ def head_0_of_three(ablate):
 @try_it("test_ablate", "test_kinds")
 def a_kind_called_median(ablate):
     """There is no kind called median."""
-    import torch
-
     said = None
     try:
         ablate(torch.ones(1, 1, 1, 1), 0, "median")
@@ -168,7 +149,6 @@ def a_kind_called_median(ablate):
 @try_it("test_losses_without")
 def losses_that_add_up(losses_without):
     """The heads of three layers output 1 and 2, 4 and 8, 16 and 32, and the loss is their sum, 63."""
-    import torch
 
     class Heads:
         layers, num_heads = [0, 1, 2], 2
@@ -198,10 +178,6 @@ def losses_that_add_up(losses_without):
 @try_it("test_logit_lens")
 def one_three_nine_ten(logit_lens):
     """A vector of one number: 1 at first, then the layers add 2, 6 and 1. The norm adds 5."""
-    from types import SimpleNamespace
-
-    import torch
-
     chain = SimpleNamespace(
         embedding=lambda ids: ids[..., None].float(),
         layers=[lambda x: (x + 1, None), lambda x: (2 * x, None), lambda x: (0 * x + 1, None)],

@@ -1,5 +1,6 @@
 """The frame: environment, layout, and what is committed."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -30,7 +31,7 @@ def locked_versions() -> dict[str, str]:
 
 def test_every_package_of_the_lock_has_one_version():
     locks = list(ROOT.glob("requirements/*.lock"))
-    assert len(locks) == 6
+    assert len(locks) == 7
     for lock in locks:
         lines = lock.read_text().splitlines()[1:]
         assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []
@@ -136,6 +137,19 @@ def test_exercises_say_what_they_are_worth_how_hard_they_are_and_how_long_they_t
             assert cell.cell_type == "markdown" or "<details><summary>" in before
         if is_test_cell(cell):
             assert grade_id(cell).startswith("test_")
+
+
+def test_what_an_instructor_writes_imports_from_gradekit_checks_alone():
+    """Everything else in gradekit may change from one version to the next."""
+    files = [path for assignment in ASSIGNMENTS for path in assignment.checks.rglob("*.py")]
+    nodes = [(path, node) for path in files for node in ast.walk(ast.parse(path.read_text()))]
+    modules = {(path, node.module) for path, node in nodes if isinstance(node, ast.ImportFrom)}
+    modules |= {
+        (path, each.name) for path, node in nodes if isinstance(node, ast.Import) for each in node.names
+    }
+    rooms = {(path, module) for path, module in modules if (module or "").split(".")[0] == "gradekit"}
+    assert len(rooms) > 100
+    assert sorted(f"{path}: {module}" for path, module in rooms if module != "gradekit.checks") == []
 
 
 def test_no_text_has_a_phrase_that_reads_as_translated():

@@ -8,7 +8,7 @@ import pytest
 
 from gradekit.cli import main
 from gradekit.course import Course
-from gradekit.report.similarity import SimilarityFound, similarity_found
+from gradekit.report.pages import SimilarityFound, similarity_found
 
 from .similar_class import EXERCISES, SimilarCourse, answers
 

@@ -9,8 +9,6 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
-import torch
-import torch.nn.functional
 
 from gradekit.authoring.samples import Sample, write_class
 from gradekit.checks.variants import alternatives_of, mistakes_of
@@ -20,6 +18,8 @@ from gradekit_integrity.viva.questions import Question, QuestionKind
 from gradekit_integrity.viva.sheets import make_sheet, tasks_of
 
 from ...gradekit.tests.forked import run_forked
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[3]

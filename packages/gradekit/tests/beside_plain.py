@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode, v4
@@ -46,7 +47,7 @@ class Side:
         assert done.returncode == 0 or not succeeds, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def grades(self, student: str = STUDENT, assignment: str = ASSIGNMENT) -> dict[str, tuple]:
+    def grades(self, student: str = STUDENT, assignment: str = ASSIGNMENT) -> dict[str, tuple[Any, ...]]:
         """By cell, the automatic score and whether a person has to look at it."""
         with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}") as book:
             found = book.find_submission(assignment, student).notebooks

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -205,17 +206,26 @@ def _report_four_times(course: TinyCourse) -> None:
     (course.root / "printed.txt").write_text(done.stdout)
 
 
+class FourTimes(TinyCourse):
+    """That class, with what its report printed and grouped."""
+
+    @property
+    def printed(self) -> str:
+        return (self.root / "printed.txt").read_text()
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        return json.loads((self.root / "reports/01_double/report.json").read_text())["groups"]
+
+
 @pytest.fixture
-def four_times(four_times_original: Path, tmp_path: Path) -> TinyCourse:
+def four_times(four_times_original: Path, tmp_path: Path) -> FourTimes:
     """A copy of that class for one test."""
-    course = TinyCourse(Path(shutil.copytree(four_times_original, tmp_path / "course")))
-    course.printed = (course.root / "printed.txt").read_text()
-    course.groups = json.loads((course.root / "reports/01_double/report.json").read_text())["groups"]
-    return course
+    return FourTimes(Path(shutil.copytree(four_times_original, tmp_path / "course")))
 
 
 @pytest.fixture
-def grade_answer(tiny_course: TinyCourse) -> Callable:
+def grade_answer(tiny_course: TinyCourse) -> Callable[..., Any]:
     """Grade one answer of the tiny course, as source text of the answer cell; gives the result."""
     from gradekit.session.limits import Limits
     from gradekit.verdict.grade import grade

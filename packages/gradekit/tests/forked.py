@@ -30,7 +30,7 @@ PRELOADED = (
         "gradekit.verdict.grade",
         "gradekit.authoring.audit",
     ),
-    *("gradekit.report.report_files", "gradekit.report.table", "gradekit.watch.loop"),
+    *("gradekit.report.class_report", "gradekit.report.table", "gradekit.watch.loop"),
     *("pytest", "alembic.config", "torch"),
 )
 _PR_SET_PDEATHSIG = 1
@@ -118,9 +118,9 @@ def _become(request: int, out: int, err: int) -> NoReturn:
     with open(request) as file:
         wanted = json.load(file)
     nothing = os.open(os.devnull, os.O_RDONLY)
-    for descriptor, file in enumerate((nothing, out, err)):
-        os.dup2(file, descriptor)
-        os.close(file)
+    for descriptor, own in enumerate((nothing, out, err)):
+        os.dup2(own, descriptor)
+        os.close(own)
     sandbox_problem.cache_clear()
     os.environ.clear()
     os.environ.update(wanted["env"])

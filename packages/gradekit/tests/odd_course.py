@@ -3,29 +3,29 @@
 from pathlib import Path
 
 import nbformat
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
-from gradekit.authoring.adopt.survey import survey
+from gradekit.authoring.adopt.survey import CourseReport, survey
 
 PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
 CHECK = "from gradekit.checks import points\n\n\n@points(1)\ndef test_it(student):\n    pass\n"
 
 
-def marked(cell, name, **values):
+def marked(cell: NotebookNode, name: str, **values: object) -> NotebookNode:
     base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
     cell.metadata["nbgrader"] = {**base, "grade_id": name, **values}
     return cell
 
 
-def code(name, source="pass", **values):
+def code(name: str, source: str = "pass", **values: object) -> NotebookNode:
     return marked(v4.new_code_cell(source), name, **values)
 
 
-def text(name, **values):
+def text(name: str, **values: object) -> NotebookNode:
     return marked(v4.new_markdown_cell("Because."), name, **values)
 
 
-def ordinary(name="correct", points=2, source="assert True"):
+def ordinary(name: str = "correct", points: float = 2, source: str = "assert True") -> NotebookNode:
     return code(name, source, grade=True, locked=True, points=points)
 
 
@@ -35,7 +35,7 @@ class OddCourse:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def write(self, place: str, *cells, kernel=PYTHON) -> Path:
+    def write(self, place: str, *cells: NotebookNode, kernel: dict[str, str] | None = PYTHON) -> Path:
         path = self.root / place
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(
@@ -51,7 +51,7 @@ class OddCourse:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(CHECK)
 
-    def look(self, *names):
+    def look(self, *names: str) -> CourseReport:
         before = self.files()
         report = survey(self.root, names)
         assert self.files() == before

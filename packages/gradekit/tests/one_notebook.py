@@ -1,6 +1,7 @@
 """One notebook on its way through the grader, without a folder of its own."""
 
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -13,7 +14,7 @@ from gradekit.verdict.results import Status, SubmissionResult
 from gradekit.verdict.tries import RepeatBudget
 
 
-def in_progress(assignment: Assignment, name: str, notebook: NotebookNode, **known) -> NotebookProgress:
+def in_progress(assignment: Assignment, name: str, notebook: NotebookNode, **known: Any) -> NotebookProgress:
     result = SubmissionResult(Status.UNGRADED)
     return NotebookProgress(OpenedNotebook(assignment, name, Path(), notebook, result, [], ()), **known)
 

@@ -5,6 +5,7 @@ import tempfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -52,7 +53,7 @@ def _empty_gradebook() -> bytes:
         return path.read_bytes()
 
 
-def mark(name: str, **values: object) -> dict:
+def mark(name: str, **values: object) -> dict[str, Any]:
     base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
     return {"nbgrader": {**base, "grade_id": name, **values}}
 

@@ -8,8 +8,7 @@ import nbformat
 import pytest
 from traitlets.config.loader import PyFileConfigLoader
 
-from gradekit.authoring.adopt.addition import addition_to
-from gradekit.authoring.adopt.config_file import ConfigFile
+from gradekit.authoring.adopt.config_file import ConfigFile, addition_to
 from gradekit.cli import main
 from gradekit.course import CourseError
 

@@ -261,7 +261,7 @@ def test_a_mistake_in_another_notebook_than_the_first_is_audited(tiny_course):
     record(tiny_course.assignment, workers=1)
     audit = run_audit(tiny_course.assignment, workers=1)
     assert audit.problems == []
-    assert [exercise.grade_id for exercise in audit.results()["solution"].exercises] == [
+    assert [exercise.grade_id for exercise in audit.results["solution"].exercises] == [
         "test_double",
         "test_half",
     ]

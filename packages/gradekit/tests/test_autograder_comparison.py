@@ -11,9 +11,13 @@ import pytest
 from nbformat import v4
 from nbgrader.api import Gradebook
 
-from gradekit.authoring.adopt.autograder_comparison import AutograderComparison, ScorePair
+from gradekit.authoring.adopt.autograder_comparison import (
+    AutograderComparison,
+    ScorePair,
+    failed_submissions,
+    first_error,
+)
 from gradekit.authoring.adopt.copies import generated, plain_copy
-from gradekit.authoring.adopt.nbgrader_log import failed_submissions, first_error
 from gradekit.authoring.adopt.score_differences import GradedNotebook, reason
 from gradekit.authoring.adopt.text import comparison_lines
 from gradekit.cli import main

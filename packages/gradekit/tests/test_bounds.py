@@ -5,11 +5,12 @@ import signal
 import threading
 
 import pytest
-import torch
 
 from gradekit.session.limits import Limits
 from gradekit.verdict.bounds import CheckOverrun, bounded
 from gradekit.verdict.results import Status
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 BROADCASTS = """
 def double(x):

@@ -178,7 +178,8 @@ wrong.about("test_value")
 wrong("squared", "2 * x", "x * x")
 wrong.says("You squared it.", lacks=("pow",))
 wrong("both", "2", "3")
-wrong.edit(" x", " -x")
+wrong.edit(" x")
+wrong.to(" -x")
 wrong.says("Two edits.")
 wrong.costs("Every value is wrong.")
 
@@ -254,13 +255,19 @@ def test_what_an_entry_lacks_is_named(tiny_course, old, new, problem):
     assert str(raised.value) == f"{tiny_course.checks.with_name('mistakes.py')}: {problem}"
 
 
+def test_what_an_edit_becomes_is_said_once(tiny_course):
+    with pytest.raises(CourseError, match=r"`double_both`: `to\(' -x'\)` needs an edit before it"):
+        written(tiny_course, WRITTEN.replace('wrong.edit(" x")', 'wrong.edit(" x", " y")'))
+
+
 SURVIVES = """
 from gradekit.checks import Equivalents
 
 same = Equivalents("double")
 
 same.because("Multiplication is commutative.")
-same("return 2 * x", "return x * 2")
+same("return 2 * x")
+same.to("return x * 2")
 same.edit("return 2 * x", "2 * x", "x * 2.0")
 """
 
@@ -274,4 +281,7 @@ def test_mutants_that_may_survive_are_written_below_their_reason(tiny_course):
     ]
     path.write_text(SURVIVES.replace('"2 * x", "x * 2.0"', '"3", "4"'))
     with pytest.raises(CourseError, match="'3' must occur exactly once in 'return 2"):
+        equivalents_of(tiny_course.assignment)
+    path.write_text(SURVIVES.replace('same("return 2 * x")', ""))
+    with pytest.raises(CourseError, match=r"to\('return x \* 2'\)` needs lines before it"):
         equivalents_of(tiny_course.assignment)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from gradekit.checks.asserts import assert_shape
 from gradekit.checks.comparison import (
@@ -20,6 +19,8 @@ from gradekit.checks.comparison import (
 from gradekit.checks.reference import Reference, Store
 from gradekit.course import CourseError
 from gradekit.inside.arrays import using
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 
 def test_equal_values_have_no_difference():

@@ -6,10 +6,9 @@ from collections import Counter
 
 import pytest
 
-from gradekit.cli.dealing import _share
+from gradekit.cli.reporting import _share
 from gradekit.course import CourseError
-from gradekit.report.deal import Reading, deal_out
-from gradekit.report.dealt import grader_names
+from gradekit.report.deal import Reading, deal_out, grader_names
 from gradekit.report.graders import calibration
 
 from .tiny_course import RIGHT, RIGHT_HALF

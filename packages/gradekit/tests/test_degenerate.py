@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from matplotlib.figure import Figure
 
 from gradekit.authoring.degenerate import KINDS, degenerate_answers
 from gradekit.course import read_notebook
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 SOLUTION = """
 import torch

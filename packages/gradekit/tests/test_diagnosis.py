@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from gradekit.checks.comparison import CheckFailure
 from gradekit.checks.reference import Reference, Store, to_stored
 from gradekit.checks.variants import Mistake
 from gradekit.inside.arrays import copied
 from gradekit.verdict.diagnosis import Diagnosis, FailedExercise, diagnose
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 VALUE, OTHER = "test_x::test_value", "test_x::test_other"
 RIGHT = torch.linspace(-1, 1, 12).reshape(3, 4)

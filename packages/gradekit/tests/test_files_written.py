@@ -39,13 +39,21 @@ def test_files_in_folders_are_read_and_those_that_were_there_are_not(home):
     assert found.too_much == []
 
 
-@pytest.mark.parametrize(
-    "name", [".bashrc", "p1.ipynb", "timestamp.txt", "submission_secret.txt", "a\nb.txt"]
-)
+@pytest.mark.parametrize("name", [".bashrc", "p1.ipynb", "timestamp.txt", "submission_secret.txt"])
 def test_what_means_something_beside_a_submission_is_never_read(home, name):
     folder, read = home
     (folder / name).write_text("x")
     assert read() == WrittenFiles()
+
+
+@pytest.mark.parametrize("name", ["a\nb.txt", "\x1b[31mred.txt", "\udcff"])
+def test_a_name_that_cannot_be_printed_is_not_kept_but_named(home, name):
+    folder, read = home
+    (folder / name).write_text("x")
+    assert read() == WrittenFiles(odd=[name])
+    (note,) = read().notes()
+    assert note.isprintable()
+    assert "names can't be printed" in note
 
 
 def test_links_pipes_and_sockets_lead_nowhere(home, tmp_path):

@@ -3,8 +3,7 @@
 import pytest
 from nbformat import v4
 
-from gradekit.submission.names import mentions
-from gradekit.submission.own_names import own_names
+from gradekit.submission.names import mentions, own_names
 from gradekit.submission.statements import needed_names, reached_code
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
@@ -83,6 +82,33 @@ def test_a_class_of_a_library_costs_the_exercise_but_not_an_own_one_of_its_name(
     assert result.earned == points
     if not points:
         assert result.exercises[0].checks[0].message == "Your answer uses torch's own `Tanh`. Write it."
+
+
+@pytest.mark.parametrize(
+    ("answer", "points"),
+    [
+        ("def double(x):\n    return torch.mul(x, 2)", 0),
+        ("def double(x):\n    return twice(x)\n\ndef twice(x):\n    return torch.mul(x, 2)", 0),
+        ("from torch import mul\n\ndef double(x):\n    return mul(x, 2)", 0),
+        ("def double(x):\n    return ready_made(x)\n\ndef ready_made(x):\n    return 2 * x", 0),
+        ("def double(x):\n    return 2 * x\n\ndef other(x):\n    return torch.mul(x, 2)", 10),
+        (
+            "class Own:\n    def mul(self, x):\n        return 2 * x\n    def twice(self, x):\n        return self.mul(x)\n\n"
+            "def double(x):\n    return Own().twice(x)",
+            10,
+        ),
+    ],
+)
+def test_a_name_may_be_forbidden_in_some_functions_of_an_answer_and_what_they_call(
+    grade_with, tiny_course, answer, points
+):
+    tiny_course.checks.with_name("conftest.py").write_text(
+        'from gradekit.checks import forbid_in\n\nown = forbid_in(["double"], ".mul", "ready_made")\n'
+    )
+    result = grade_with(answer)
+    assert result.earned == points
+    if not points:
+        assert "which does the work for you" in result.exercises[0].checks[0].message
 
 
 OWN = "def double(x):\n    output = 2 * x\n    return output"

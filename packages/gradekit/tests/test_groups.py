@@ -1,15 +1,18 @@
 """Answer groups: students with the same wrong answer, in the report, and one comment for all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-import torch
 
 from gradekit.checks.reference import Observation, Reference, Store
 from gradekit.checks.variants import Mistakes, mistakes_of
-from gradekit.report.class_results import Check, ClassResults, Member
 from gradekit.report.groups import answer_groups, stub
+from gradekit.report.table import ClassTable, Row
 from gradekit.verdict.fingerprint import fingerprint_of, same_numbers
-from gradekit.verdict.results import CheckResult
+from gradekit.verdict.results import CheckResult, ExerciseResult
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 VALUE = torch.linspace(-3, 3, 60).reshape(3, 4, 5)
 
@@ -91,14 +94,13 @@ def test_where_no_answer_was_checked_there_is_none_to_compare(outcome):
     assert fingerprint_of(outcome, "a message", None, drawn=False) == ("", [])
 
 
-def class_of(answers: dict[str, dict[str, CheckResult]]) -> ClassResults:
+def class_of(answers: dict[str, dict[str, CheckResult]]) -> ClassTable:
     """A class by student and check of one exercise."""
-    names = dict.fromkeys(name for checks in answers.values() for name in checks)
-    members = [
-        Member(student, "graded", outcomes={f"test_x::{name}": found for name, found in checks.items()})
-        for student, checks in answers.items()
-    ]
-    return ClassResults("01_x", 10, members, [Check("test_x", name, "", 1) for name in names])
+    rows = []
+    for student, checks in answers.items():
+        exercise = ExerciseResult("test_x", [replace(found, name=name) for name, found in checks.items()])
+        rows.append(Row(student, "graded", exercises=[("test_x", exercise)]))
+    return ClassTable("01_x", {"test_x": 10}, rows)
 
 
 def wrong(text: str, *numbers: float, mistake: str = "") -> CheckResult:

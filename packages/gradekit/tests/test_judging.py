@@ -1,12 +1,16 @@
 """Students' tests are tried on right and on wrong implementations."""
 
 import pytest
-import torch
 
-from gradekit.checks import Implementation
+from gradekit.checks import Implementation, Implementations
 from gradekit.checks.comparison import CheckFailure
 from gradekit.checks.judging import assert_judges
+from gradekit.course import CourseError
 from gradekit.session.values import Call, CheckOutcome, StudentError
+from gradekit.verdict.grade import grade
+from gradekit.verdict.job import GradingJob
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 RIGHT = Implementation("def double(x): return 2 * x")
 BY_SUM = Implementation("def double(x): return x + x")
@@ -65,6 +69,63 @@ def test_a_test_may_return_whether_the_function_is_right():
 def test_the_message_calls_implementations_what_the_check_file_calls_them():
     with pytest.raises(CheckFailure, match="accepts a reader that squares the number"):
         judge(lambda double: None, RIGHT, SQUARE, what="a reader")
+
+
+def written():
+    wrong = Implementations(RIGHT.source)
+    wrong.about("test_powers")
+    wrong("squares the number", "2 * x", "x * x")
+    wrong.about("test_others")
+    wrong("returns the number as it is", "2 * ")
+    wrong("calls another name", "double(x)")
+    wrong.to("double(y)")
+    wrong.edit("2 * x", "2 * y")
+    return wrong
+
+
+def test_wrong_implementations_are_written_as_edits_below_the_check_that_rejects_them():
+    wrong = written()
+    assert wrong.rejected_by("test_powers") == [SQUARE]
+    assert wrong.rejected_by("test_others") == [
+        SAME,
+        Implementation("def double(y): return 2 * y", "calls another name"),
+    ]
+    assert list(wrong) == [*wrong.rejected_by("test_powers"), *wrong.rejected_by("test_others")]
+
+
+def test_an_edit_that_does_not_fit_and_a_check_without_implementations_are_named():
+    wrong = written()
+    with pytest.raises(CourseError, match="no wrong implementation is about test_others_2"):
+        wrong.rejected_by("test_others_2")
+    with pytest.raises(CourseError, match="needs an edit before it"):
+        wrong.to("3 * x")
+    wrong("halves the number", "2 / x", "x / 2")
+    with pytest.raises(CourseError, match=r"'2 / x' must occur exactly once .* that halves the number"):
+        list(wrong)
+
+
+FIXTURE = """
+from gradekit.checks import Implementation, Implementations, judge
+
+wrong = Implementations("def f(x): return 2 * x")
+wrong.about("test_value")
+wrong("triples the number", "2", "3")
+wrong.about("test_gradient")
+wrong("forgets the number", " * x")
+rejects = judge("double", "f", [Implementation("def f(x): return 2 * x")], wrong=wrong)
+"""
+
+
+def test_a_check_rejects_those_that_are_about_it(tiny_course):
+    text = FIXTURE
+    for name, points in (("test_value", 4), ("test_gradient", 6)):
+        text += f'\n@points({points})\ndef {name}(rejects):\n    """It judges."""\n    rejects()\n'
+    tiny_course.checks.write_text(text.replace("judge\n", "judge, points\n", 1))
+    notebook = tiny_course.answer("def double(f):\n    assert f(1) < 3")
+    job = GradingJob(tiny_course.assignment, "double", notebook, tiny_course.assignment.released("double"))
+    value, gradient = grade(job).result.exercises[0].checks
+    assert value.outcome == CheckOutcome.PASSED
+    assert gradient.message == "`double` accepts a function that forgets the number."
 
 
 def test_a_wrong_implementation_that_raises_is_rejected():

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from gradekit.submission.names import (
+    bound_at_top,
     closing_call,
     defined_names,
     mentions,
@@ -13,6 +14,7 @@ from gradekit.submission.names import (
     top_level_words,
     words,
 )
+from gradekit.submission.statements import globals_in
 
 
 @pytest.mark.parametrize(
@@ -189,3 +191,17 @@ def test_the_parameters_of_a_class_are_those_of_init_and_of_its_call_those_of_fo
     source = "class Head:\n    def __init__(self, size): ...\n    def forward(self, q, k): ..."
     assert parameters_of(source, "Head") == ("size",)
     assert parameters_of(source, "Head", called=True) == ("q", "k")
+
+
+@pytest.mark.parametrize(
+    ("code", "read"),
+    [
+        ("y = [t for t in a]", {"a"}),
+        ("y = {t: u for t in a for u in b}", {"a", "b"}),
+        ("def f():\n    return {t for t in a}", {"a"}),
+        ("t = [t for t in t]", {"t"}),
+    ],
+)
+def test_the_names_of_a_comprehension_are_not_those_around_it(code, read):
+    assert set(globals_in(code)) == read
+    assert bound_at_top(code) == {code[4] if code.startswith("def") else code[0]}

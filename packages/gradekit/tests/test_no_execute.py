@@ -11,7 +11,7 @@ from gradekit.course.cells import grade_id
 from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.saved_outputs import put_saved_outputs
-from gradekit.submission.notebook_json import parse_submitted
+from gradekit.submission.notebook_file import parse_submitted
 from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
 from gradekit.verdict.job import ScoreRule

@@ -10,8 +10,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.notebook_json import parse_submitted
+from gradekit.submission.notebook_file import parse_submitted, read_submitted
 
 
 def write(path: Path, content: object) -> Path:

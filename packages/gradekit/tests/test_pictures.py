@@ -23,7 +23,7 @@ from gradekit.nbgrader_plugin import configure
 from gradekit.page import pictures
 from gradekit.page.markdown import safe_markdown
 from gradekit.page.pictures import Pictures, text_and_pictures
-from gradekit.submission.notebook_json import parse_submitted
+from gradekit.submission.notebook_file import parse_submitted
 from gradekit.submission.restore import restore_notebook
 
 from .beside_plain import BothSides, both_sides, source_notebook

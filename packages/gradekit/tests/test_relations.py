@@ -6,10 +6,11 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from gradekit.codecs import Tolerance
 from gradekit.relations import InPlay, WrongShape, WrongValue, in_play, relation_of
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 SHAPES = [(3, 4, 6), (5, 7), (2, 3, 4, 4), (12,), (4, 4, 4)]
 SEEDS = range(4)

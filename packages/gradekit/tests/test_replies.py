@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from nbformat import v4
 
 from gradekit.inside.agent import Agent
@@ -17,6 +16,8 @@ from gradekit.session.proxy import Student
 from gradekit.session.replies import Answer, Failure, ModuleItem, read_reply
 from gradekit.session.values import Opaque, StudentError
 from gradekit.submission.submission import Submission
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 
 def read(buffers: list[bytes]) -> Answer | Failure:

@@ -14,10 +14,8 @@ from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 
 from gradekit.course import CourseError
 from gradekit.report.charts import outcome_map, progress_chart, score_distribution
-from gradekit.report.class_results import Check, ClassResults, Member, class_results
-from gradekit.report.contents import ClassReport, make_report, summary_lines
-from gradekit.report.report_files import report_as_html
-from gradekit.report.similarity import SimilarityFound
+from gradekit.report.class_report import ClassReport, make_report, report_as_html, summary_lines
+from gradekit.report.pages import SimilarityFound
 from gradekit.report.statistics import (
     AssignmentScores,
     check_statistics,
@@ -26,37 +24,38 @@ from gradekit.report.statistics import (
     point_biserial,
     progress,
 )
+from gradekit.report.table import ClassTable, Row, class_table
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 from .forked import run_forked
 from .tiny_course import RIGHT, RIGHT_HALF
 
 
-def class_with(rows: dict[str, str], points: tuple[float, ...] = ()) -> ClassResults:
+def class_with(rows: dict[str, str], points: tuple[float, ...] = ()) -> ClassTable:
     """A class by student: `x` failed, `.` passed, `-` not answered."""
-    count = len(next(iter(rows.values())))
-    points = points or (1.0,) * count
-    checks = [
-        Check("test_x", f"test_{number}", f"Check {number}.", points[number]) for number in range(count)
-    ]
+    points = points or (1.0,) * len(next(iter(rows.values())))
     outcomes = {"x": "failed", ".": "passed", "-": "not answered"}
     members = []
     for student, marks in rows.items():
-        found = {
-            check.key: CheckResult(check.name, check.sentence, check.points, outcomes[mark])
-            for check, mark in zip(checks, marks, strict=True)
-        }
-        score = 100 * sum(result.earned for result in found.values()) / sum(points)
-        members.append(Member(student, "graded", score, score, outcomes=found))
-    return ClassResults("01_x", sum(points), members, checks)
+        exercise = ExerciseResult(
+            "test_x",
+            [
+                CheckResult(f"test_{number}", f"Check {number}.", points[number], outcomes[mark])
+                for number, mark in enumerate(marks)
+            ],
+        )
+        row = Row(student, "graded", {"test_x": exercise.earned}, out_of=sum(points))
+        row.exercises = [("test_x", exercise)]
+        members.append(row)
+    return ClassTable("01_x", {"test_x": sum(points)}, members)
 
 
-def scored(assignment: str, scores: dict[str, float | None]) -> ClassResults:
-    members = [
-        Member(student, "missing" if score is None else "graded", score, score)
+def scored(assignment: str, scores: dict[str, float | None]) -> ClassTable:
+    rows = [
+        Row(student, "missing" if score is None else "graded", {"test_x": score}, out_of=100)
         for student, score in scores.items()
     ]
-    return ClassResults(assignment, 100, members, [])
+    return ClassTable(assignment, {"test_x": 100}, rows)
 
 
 # --------------------------------------------------------------------------------------------------- statistics
@@ -149,10 +148,7 @@ def test_a_figure_is_described_in_words():
 
 
 def test_a_score_above_a_hundred_percent_is_drawn_at_the_edge():
-    extra, full = (
-        ClassResults("01_x", 10, [Member(str(n), "graded", 5, s) for n, s in enumerate((50, 50, last))], [])
-        for last in (120, 100)
-    )
+    extra, full = (scored("01_x", {"ada": 50, "ben": 50, "cleo": last}) for last in (120, 100))
     assert score_distribution(extra).address == score_distribution(full).address
     assert "highest 120" in score_distribution(extra).text
     one, other = ([AssignmentScores("01_x", (50, 50, last), 0)] for last in (120, 100))
@@ -171,7 +167,7 @@ def test_a_class_may_be_small_or_identical(rows):
 
 def report_of(course) -> ClassReport:
     running = course.running
-    return make_report(running, class_results(running, course.assignment))
+    return make_report(running, class_table(running, course.assignment))
 
 
 def test_the_report_of_a_class_in_which_everything_happens(graded_class, capsys):
@@ -240,7 +236,7 @@ def test_the_score_is_in_percent_of_what_has_been_graded(graded_class):
             grade = gradebook.find_grade("why", "double", "01_double", "right")
             grade.auto_score, grade.manual_score = automatic, manual
             gradebook.db.commit()
-        members = class_results(graded_class.running, graded_class.assignment).members
+        members = class_table(graded_class.running, graded_class.assignment).members
         return next(member.score for member in members if member.student == "right")
 
     assert score(None, None) == 100  # 15 of 15; `why`, 5 points, is awaiting manual grading

@@ -10,7 +10,7 @@ from nbformat import v4
 
 from gradekit.course import blank_copy
 from gradekit.course.cells import find_cell, grade_id
-from gradekit.submission.notebook_json import parse_submitted
+from gradekit.submission.notebook_file import parse_submitted
 from gradekit.submission.restore import restore_notebook
 
 from .restored import ANSWER, blank, place

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import nbformat
 import pytest
-import torch
 
 from gradekit.checks.reference import Store
 from gradekit.course import Course
@@ -24,6 +23,8 @@ from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, k
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 from . import one_notebook
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 BOTH = {"test_double", "test_half"}

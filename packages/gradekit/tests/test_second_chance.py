@@ -7,9 +7,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from gradekit.attempts.attempt_line import NotebookPage, attempt_line
-from gradekit.attempts.counted_attempt import Chance, NoChance, attempt_that_counts, is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts, Page
-from gradekit.attempts.rules import Counts, Rule, Shows
+from gradekit.attempts.rules import Chance, Counts, NoChance, Rule, Shows, attempt_that_counts, is_in_time
 from gradekit.verdict.results import SubmissionResult
 
 RIGHT = "def double(x):\n    return 2 * x"

@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import torch
 from nbformat import v4
 
 from gradekit.course import CourseError
@@ -22,6 +21,8 @@ from gradekit.submission.submission import Submission
 from sandbox_kernel import COLD, SANDBOX, sandboxed
 from sandbox_kernel.environment import WorkingFiles
 from sandbox_kernel.start import StartFailed
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 ROOT = Path(__file__).parents[3]
 CELLS = {

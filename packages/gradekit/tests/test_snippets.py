@@ -4,7 +4,7 @@ import pytest
 
 from gradekit.attempts.rules import Shows
 from gradekit.authoring.audit import run_audit
-from gradekit.checks.snippets import snippets_of
+from gradekit.checks.snippets import not_shown, snippets_of
 from gradekit.cli.matrix import audit_lines
 from gradekit.course import CourseError, blank_copy, read_notebook
 from gradekit.page.check_table import checks_as_html
@@ -120,6 +120,33 @@ def test_a_snippet_that_would_not_run_in_a_cell_is_named(declare, snippet, words
     with pytest.raises(CourseError, match=r"try_it\.py can't be read") as error:
         snippets_of(declare(snippet))
     assert words in str(error.value)
+
+
+def test_a_snippet_begins_with_the_imports_of_the_file_that_it_needs_which_are_not_run_here(declare):
+    body = TWO.replace("    import torch\n\n", "").replace(
+        "torch.tensor([2.0])", "no_such_module.two(half, pi)"
+    )
+    imports = (
+        "import no_such_module, sys\nfrom math import pi as pi, tau\n\nfrom fractions import Fraction as half"
+    )
+    (snippet,) = snippets_of(declare(imports, body))
+    assert snippet.text.startswith(
+        "# Twice two is four.\nimport no_such_module\nfrom math import pi as pi\n\n"
+        "from fractions import Fraction as half\n\nnumber = no_such_module.two(half, pi)\n"
+    )
+
+
+def test_what_the_file_itself_uses_is_imported(declare):
+    reasons = (
+        "import math\n\ndef word(n):\n    return str(math.ceil(n))\n\nNOT_SHOWN = {word(1.5): ['square']}"
+    )
+    assert not_shown(declare(TWO, reasons)) == {"square": "2"}
+
+
+def test_a_module_beside_the_file_is_not_imported_by_students(declare, tiny_course):
+    tiny_course.checks.with_name("shared.py").write_text("TWO = 2.0\n")
+    with pytest.raises(CourseError, match=r"`twice_two` uses TWO: import what it needs"):
+        snippets_of(declare("from shared import TWO", TWO.replace("[2.0]", "[TWO]")))
 
 
 def test_failed_checks_offer_the_first_snippet_that_fails_on_this_answer(declare, tiny_course):

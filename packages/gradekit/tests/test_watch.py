@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from gradekit.grading.running_course import RunningCourse
-from gradekit.watch import submitted, waiting
+from gradekit.watch import arrivals, waiting
 
 from .watching import FIRST, RIGHT, TRIPLE, exchange_of, nothing
 
@@ -156,7 +156,7 @@ def test_after_a_new_deadline_the_page_of_a_new_attempt_is_written_in_full_again
 
 @pytest.mark.thorough
 def test_without_a_sandbox_a_hand_in_is_graded_once(generated, capfd, monkeypatch):
-    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     config = generated.root / "nbgrader_config.py"
     config.write_text("".join(line for line in config.open() if "RunChecks" not in line))
     generated.hand_in("ada", generated.answer(RIGHT))
@@ -166,7 +166,7 @@ def test_without_a_sandbox_a_hand_in_is_graded_once(generated, capfd, monkeypatc
 
 
 def test_a_notebook_from_another_time_zone_is_graded_once(generated, capfd, monkeypatch):
-    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     path = generated.hand_in("ada", generated.answer(RIGHT))
     tomorrow = time.time() + 24 * 3600
     os.utime(path, (tomorrow, tomorrow))
@@ -176,7 +176,7 @@ def test_a_notebook_from_another_time_zone_is_graded_once(generated, capfd, monk
 
 
 def test_a_notebook_with_another_ending_is_graded(generated, capfd, monkeypatch):
-    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     path = generated.hand_in("ada", generated.answer(RIGHT))
     path.rename(path.with_name("double.ipynb.txt"))
     assert generated.gradekit("watch", "--folder", "--once", "--workers", "1") == 0
@@ -184,7 +184,7 @@ def test_a_notebook_with_another_ending_is_graded(generated, capfd, monkeypatch)
 
 
 def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):
-    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     path = generated.hand_in("ada", generated.answer(TRIPLE))
     page = generated.root / "feedback" / "ada" / "01_double" / "double.html"
 
@@ -203,7 +203,7 @@ def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):
 
 
 def test_in_a_folder_only_a_time_stamp_makes_a_hand_in_late(generated, capfd, monkeypatch):
-    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     with RunningCourse.open(generated.root).gradebook() as book:
         book.update_or_create_assignment("01_double", duedate=FIRST.replace(tzinfo=None))
     for student in ("ada", "ben"):

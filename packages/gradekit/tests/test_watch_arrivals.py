@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.watch import arrivals, submitted
-from gradekit.watch.arrivals import HandIn, Inbound
-from gradekit.watch.submitted import Submitted
+from gradekit.watch import arrivals
+from gradekit.watch.arrivals import HandIn, Inbound, Submitted
 from gradekit.watch.waiting import Queue
 
 TIME = "2026-01-10 12:00:00.000000 UTC"
@@ -257,7 +256,7 @@ def test_a_submission_in_a_folder_is_complete_when_nothing_in_it_changes(tmp_pat
     assert not place.look().hand_ins
     notebook.write_text("{}")
     assert len(place.look().incomplete) == 1
-    monkeypatch.setattr(submitted, "FOLDER_SECONDS", -1.0)
+    monkeypatch.setattr(arrivals, "FOLDER_SECONDS", -1.0)
     (found,) = place.look().hand_ins
     assert found.handed_in.timestamp() == pytest.approx(notebook.stat().st_mtime)
     (again,) = place.look().hand_ins
@@ -275,8 +274,8 @@ def test_a_submission_in_a_folder_is_complete_when_nothing_in_it_changes(tmp_pat
 
 
 def test_many_files_in_a_folder_don_t_hide_the_notebook(tmp_path, monkeypatch):
-    monkeypatch.setattr(submitted, "_MOST_BELOW", 3)
-    monkeypatch.setattr(submitted, "FOLDER_SECONDS", -1.0)
+    monkeypatch.setattr(arrivals, "_MOST_BELOW", 3)
+    monkeypatch.setattr(arrivals, "FOLDER_SECONDS", -1.0)
     (tmp_path / ".venv").mkdir()
     for number in range(9):
         (tmp_path / ".venv" / str(number)).touch()
@@ -287,7 +286,7 @@ def test_many_files_in_a_folder_don_t_hide_the_notebook(tmp_path, monkeypatch):
 def test_a_submission_that_was_complete_long_ago_is_taken_at_once(tmp_path, monkeypatch):
     (tmp_path / "ps1.ipynb").write_text("{}")
     (tmp_path / "timestamp.txt").write_text(TIME)
-    monkeypatch.setattr(submitted, "CLOCK_SECONDS", -submitted.FOLDER_SECONDS)
+    monkeypatch.setattr(arrivals, "CLOCK_SECONDS", -arrivals.FOLDER_SECONDS)
     (found,) = Submitted(lambda: iter([("ada", "ps1", tmp_path)])).look().hand_ins
     assert found.handed_in == datetime(2026, 1, 10, 12, tzinfo=UTC)
 
@@ -303,7 +302,7 @@ def test_a_submission_that_can_t_be_read_holds_up_no_other(tmp_path, monkeypatch
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return scandir(path)
 
-    monkeypatch.setattr(submitted, "FOLDER_SECONDS", -1.0)
+    monkeypatch.setattr(arrivals, "FOLDER_SECONDS", -1.0)
     monkeypatch.setattr(os, "scandir", refuse)
     look = Submitted(lambda: iter([(name, "ps1", tmp_path / name) for name in ("ada", "ben")])).look()
     assert [found.student for found in look.hand_ins] == ["ben"]

@@ -18,9 +18,8 @@ from gradekit.grading import write
 from gradekit.nbgrader_plugin import collecting
 from gradekit.nbgrader_plugin.converters import AutogradeOne
 from gradekit.watch import loop, waiting
-from gradekit.watch.lock import locked
 from gradekit.watch.pipeline import Pipeline
-from gradekit.watch.status import read_status, status_lines
+from gradekit.watch.status import locked, read_status, status_lines
 
 from .watching import (
     FIRST,

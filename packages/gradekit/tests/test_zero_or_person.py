@@ -29,8 +29,8 @@ SHOWN = {
     "a code answer is text that isn't code": f"{CODE}[prose in place of code]",
     "the notebook has two different answers": f"{CODE}[two answers the last of which is wrong]",
     "an ordinary test cell is above its answer": f"{CODE}[its own cell below its test]",
-    "a cell of the student's below the test cell": (
-        "test_bound_again::test_a_person_decides_if_points_were_lost"
+    "a cell below the test cell changes": (
+        "test_changed_below::test_a_right_answer_that_a_later_cell_harms_goes_to_a_person"
     ),
     "a cell has a syntax error": f"{CODE}[a syntax error]",
     "code uses more CPU time": "test_tries::test_code_that_computes_past_its_limit_is_tried_once",

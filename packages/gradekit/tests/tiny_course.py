@@ -1,4 +1,7 @@
-"""A tiny course, so that the machinery is tested on something that a reader sees whole."""
+"""A tiny course, so that the machinery is tested on something that a reader sees whole.
+
+It is one of tensors, or of NumPy arrays where torch is not installed.
+"""
 
 import contextlib
 import subprocess
@@ -6,6 +9,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode, v4
@@ -15,6 +19,7 @@ from gradekit.cli import main
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import grade_id
 from gradekit.grading.running_course import RunningCourse
+from gradekit.inside.arrays import has_torch
 
 from .forked import run_forked
 
@@ -125,13 +130,24 @@ CLASS = {
     "right": (RIGHT, RIGHT_HALF),
 }
 
+IMPORTS = "import torch"
+if not has_torch():
+    IMPORTS = "import numpy as np"
+    CHECKS = CHECKS.replace("Gradients reach the input.", "The output has the type of the input.")
+    CHECKS = CHECKS.replace(
+        'assert_reaches(student.gradients("double", x))', "assert student.double(x).dtype == x.dtype"
+    )
+    MISTAKES = MISTAKES.replace("2 * x.detach()", "(2 * x).astype('float64')")
+    HALF_CHECKS = HALF_CHECKS.replace("import torch", IMPORTS).replace("torch.tensor", "np.array")
+    HALF_CHECKS = HALF_CHECKS.replace("torch.zeros", "np.zeros")
 
-def mark(name: str, **values: object) -> dict:
+
+def mark(name: str, **values: object) -> dict[str, Any]:
     base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
     return {"nbgrader": {**base, "grade_id": name, **values}}
 
 
-def code(source: str, metadata: dict | None = None, name: str = "") -> NotebookNode:
+def code(source: str, metadata: dict[str, Any] | None = None, name: str = "") -> NotebookNode:
     cell = v4.new_code_cell(source, metadata=metadata or {})
     if name:
         cell["id"] = name
@@ -142,7 +158,7 @@ def tiny_notebook(points: float = 10) -> NotebookNode:
     kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     return v4.new_notebook(
         cells=[
-            code("import torch", name="imports"),
+            code(IMPORTS, name="imports"),
             code(SOLUTION, mark("double", solution=True), "answer"),
             code(
                 "assert double(1) == 2, 'Twice one is two.'",
@@ -186,11 +202,11 @@ class TinyCourse:
         path.write_text(notebook if isinstance(notebook, str) else nbformat.writes(notebook))
         return path
 
-    def run(self, *command: str) -> subprocess.CompletedProcess:
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a console script of this environment in the course folder."""
         return run_forked(command, self.root)
 
-    def run_new(self, *command: str) -> subprocess.CompletedProcess:
+    def run_new(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run it in a process that imports everything itself, as people do."""
         script = Path(sys.executable).with_name(command[0])
         return subprocess.run(
@@ -216,9 +232,9 @@ class TinyCourse:
     def gradebook(self) -> Gradebook:
         return Gradebook(f"sqlite:///{self.root / 'gradebook.db'}")
 
-    def grades(self, gradebook: Gradebook | None = None) -> dict[str, dict[str, tuple]]:
+    def grades(self, gradebook: Gradebook | None = None) -> dict[str, dict[str, tuple[Any, ...]]]:
         """Every grade in the gradebook, by student and cell; fails if one is there twice or not at all."""
-        found: dict[str, dict[str, tuple]] = {}
+        found: dict[str, dict[str, tuple[Any, ...]]] = {}
         with gradebook or self.gradebook() as book:
             cells = {cell.name for cell in book.find_assignment("01_double").notebooks[0].grade_cells}
             students = [submission.student_id for submission in book.db.query(SubmittedAssignment)]

@@ -30,11 +30,11 @@ wrong.says(
 wrong("formula_again", "encoder.pe[0]", "encoder.pe[0] * 0")
 wrong.edit(
     "    curves = table",
-    "    for column in range(table.shape[1]):\n"
-    "        speed = 1 / 10000 ** (column // 2 * 2 / table.shape[1])\n"
-    "        wave = torch.sin if column % 2 == 0 else torch.cos\n"
-    "        table[:, column] = wave(torch.arange(table.shape[0]) * speed)\n"
-    "    curves = table",
+    """    for column in range(table.shape[1]):
+        speed = 1 / 10000 ** (column // 2 * 2 / table.shape[1])
+        wave = torch.sin if column % 2 == 0 else torch.cos
+        table[:, column] = wave(torch.arange(table.shape[0]) * speed)
+    curves = table""",
 )
 wrong.says("You compute the formula again. Read the curves from the encoder that is passed in.")
 

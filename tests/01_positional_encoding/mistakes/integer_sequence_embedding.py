@@ -35,21 +35,15 @@ wrong("one_table_for_both", "self.position(torch.arange(", "self.token(torch.ara
 wrong.says("You look up the positions in the token table. They need their own table.")
 wrong("one_row_per_id", "nn.Embedding(seq_length, embed_dim)", "nn.Embedding(vocab_size, embed_dim)")
 wrong.says("Your position table has vocab_size rows. It needs seq_length rows.")
-wrong(
-    "positions_not_learned",
-    "self.position = nn.Embedding(seq_length, embed_dim)",
-    'self.register_buffer("position", torch.randn(seq_length, embed_dim))',
-)
+wrong("positions_not_learned", "self.position = nn.Embedding(seq_length, embed_dim)")
+wrong.to('self.register_buffer("position", torch.randn(seq_length, embed_dim))')
 wrong.edit("self.position.num_embeddings", "self.position.size(0)")
 wrong.edit("self.position(torch.arange(length, device=ids.device))", "self.position[:length]")
 wrong.says("Your position table is not learned, because it isn't a parameter. Use nn.Embedding.")
 wrong("positions_detached", "return tokens + positions", "return tokens + positions.detach()")
 wrong.says("Your position table is detached, so no gradient reaches it and it never learns.")
-wrong(
-    "positions_frozen",
-    "self.position = nn.Embedding(seq_length, embed_dim)",
-    "self.position = nn.Embedding(seq_length, embed_dim).requires_grad_(False)",
-)
+wrong("positions_frozen", "self.position = nn.Embedding(seq_length, embed_dim)")
+wrong.to("self.position = nn.Embedding(seq_length, embed_dim).requires_grad_(False)")
 wrong.says("Your position table is frozen (requires_grad is False), so it never learns.")
 wrong("first_position_as_padding")
 wrong.edit("nn.Embedding(seq_length, embed_dim)", "nn.Embedding(seq_length, embed_dim, padding_idx=0)")

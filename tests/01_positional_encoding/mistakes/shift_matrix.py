@@ -28,11 +28,8 @@ wrong.says("Your exponent is twice as large as it should be: it contains the fac
 wrong("shift_frequencies_of_width_4", "(even / d_model)", "(even / 4)")
 wrong.says("Your frequencies 1, 1/100, 1/10000 … are those of a code of width 4.")
 wrong.says("The exponent is 2i / d_model.")
-wrong(
-    "shift_cosine_own_exponent",
-    "matrix[odd, odd] = torch.cos(angle)",
-    "matrix[odd, odd] = torch.cos(offset / 10000 ** (odd / d_model))",
-)
+wrong("shift_cosine_own_exponent", "matrix[odd, odd] = torch.cos(angle)")
+wrong.to("matrix[odd, odd] = torch.cos(offset / 10000 ** (odd / d_model))")
 wrong.edit("-torch.sin(angle)", "-torch.sin(offset / 10000 ** (odd / d_model))")
 wrong.says("The second row of your blocks has its own exponent, (2i+1)/d.")
 wrong.says("All four entries of a block use the same angle.")
@@ -52,11 +49,8 @@ wrong.says("It belongs on the sine below the diagonal.")
 wrong.costs(EVERY_ENTRY)
 
 wrong.about("test_pairs_turn_by_themselves")
-wrong(
-    "halves_of_the_matrix",
-    "    matrix = torch.zeros",
-    "    even = torch.arange(d_model // 2)\n    odd = even + d_model // 2\n    matrix = torch.zeros",
-)
+wrong("halves_of_the_matrix", "    matrix = torch.zeros")
+wrong.to("    even = torch.arange(d_model // 2)\n    odd = even + d_model // 2\n    matrix = torch.zeros")
 wrong.says("Your matrix is for a code with all sines first and then all cosines.")
 wrong.says("Here they alternate, so the 2 × 2 blocks are along the diagonal.")
 

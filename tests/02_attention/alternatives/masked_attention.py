@@ -30,18 +30,12 @@ right("additive_minus_1e9", FILL, "scores = scores + (1.0 - mask.to(scores.dtype
 right("additive_lowest")
 right.edit(FILL, "scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, lowest)")
 
-right(
-    "additive_minus_infinity_safe",
-    FILL,
-    "seen = mask | ~mask.any(dim=-1, keepdim=True)\n"
-    "        scores = scores + torch.log(seen.to(scores.dtype))",
-)
+right("additive_minus_infinity_safe", FILL)
+right.to("""seen = mask | ~mask.any(dim=-1, keepdim=True)
+        scores = scores + torch.log(seen.to(scores.dtype))""")
 right("masks_of_0_and_1_too", FILL, "mask = mask != 0\n        scores = scores.masked_fill(mask == 0, -1e9)")
-right(
-    "mask_expanded_first",
-    FILL,
-    "mask = mask.expand_as(scores)\n        scores = scores.clone()\n        scores[~mask] = lowest",
-)
+right("mask_expanded_first", FILL)
+right.to("mask = mask.expand_as(scores)\n        scores = scores.clone()\n        scores[~mask] = lowest")
 
 right("mask_made_if_missing").source("""
 def masked_attention(q, k, v, mask=None):

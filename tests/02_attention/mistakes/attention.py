@@ -45,9 +45,6 @@ wrong.says("Multiply by the weights as they are: row = query, column = key.")
 wrong.costs("It raises an error unless there are as many keys as queries.")
 
 wrong.about("test_inputs_unchanged")
-wrong(
-    "q_changed_in_place",
-    "scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)",
-    "q /= math.sqrt(d_k)\n    scores = q @ k.transpose(-2, -1)",
-)
+wrong("q_changed_in_place", "scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)")
+wrong.to("q /= math.sqrt(d_k)\n    scores = q @ k.transpose(-2, -1)")
 wrong.says("`q /= …` modifies the caller's tensor. Write `q = q / …`, which creates a new one.")

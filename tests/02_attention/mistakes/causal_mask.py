@@ -42,10 +42,7 @@ wrong("as_floats", "torch.ones(length, length, dtype=torch.bool)", "torch.ones(l
 wrong.says("Your mask contains the numbers 0.0 and 1.0. Return booleans.")
 
 wrong.about("test_hides_the_future", "test_is_boolean")
-wrong(
-    "to_be_added",
-    "torch.tril(everything)",
-    "torch.zeros(length, length).masked_fill(~torch.tril(everything), -torch.inf)",
-)
+wrong("to_be_added", "torch.tril(everything)")
+wrong.to("torch.zeros(length, length).masked_fill(~torch.tril(everything), -torch.inf)")
 wrong.says("Your mask contains 0 and -inf, to be added to the scores. Return booleans: True = may attend.")
 wrong.costs("Code that calls it can't use such a result.")

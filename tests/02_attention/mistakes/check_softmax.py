@@ -38,11 +38,8 @@ wrong("check_of_the_sums", CLOSE, "torch.allclose(found.sum(dim=-1), expected.su
 wrong.says("Your check looks only at the sum of each row. Other weights sum to 1, too.")
 wrong("check_of_the_order", CLOSE, "torch.equal(found.argmax(dim=-1), expected.argmax(dim=-1))")
 wrong.says("Your check looks only at which key gets the largest weight. Compare the weights themselves.")
-wrong(
-    "check_of_equal_scores_only",
-    "torch.tensor([0.0, math.log(3)]), torch.tensor([0.25, 0.75])",
-    "torch.zeros(2), torch.full((2,), 0.5)",
-)
+wrong("check_of_equal_scores_only", "torch.tensor([0.0, math.log(3)]), torch.tensor([0.25, 0.75])")
+wrong.to("torch.zeros(2), torch.full((2,), 0.5)")
 wrong.says("In your examples all scores of a row are equal. Nearly every function gives them equal weights.")
 
 wrong.about("test_other_axes")

@@ -68,8 +68,8 @@ wrong.says("Set them to minus infinity, or to the lowest number of the dtype.")
 wrong("masked_after_the_softmax_and_rescaled", FILL, "pass")
 wrong.edit(
     ZERO,
-    "weights = weights * mask\n"
-    "        weights = weights / weights.sum(dim=-1, keepdim=True).clamp(min=1e-30)",
+    """weights = weights * mask
+        weights = weights / weights.sum(dim=-1, keepdim=True).clamp(min=1e-30)""",
 )
 wrong.says(
     "You hide keys after the softmax and rescale the rows. If a hidden score is very large, the visible "
@@ -146,11 +146,8 @@ wrong("mask_needed", "d_k = q.shape[-1]", "mask = mask.bool()\n    d_k = q.shape
 wrong.says("Your function fails without a mask. With mask=None it has to be plain attention.")
 wrong("mask_without_default", "q, k, v, mask=None", "q, k, v, mask")
 wrong.says("`mask` has no default value. Write `mask=None`, as in the exercise.")
-wrong(
-    "scaled_only_with_a_mask",
-    "scores = scores.masked_fill(~mask, lowest)",
-    "scores = (scores / math.sqrt(d_k)).masked_fill(~mask, lowest)",
-)
+wrong("scaled_only_with_a_mask", "scores = scores.masked_fill(~mask, lowest)")
+wrong.to("scores = (scores / math.sqrt(d_k)).masked_fill(~mask, lowest)")
 wrong.edit("scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)", "scores = q @ k.transpose(-2, -1)")
 wrong.says("Without a mask, you don't divide by the square root of d_k.")
 
@@ -159,13 +156,10 @@ wrong("mask_changed_in_place", "~mask, lowest", "mask.logical_not_(), lowest")
 wrong.edit("mask.any(", "(~mask).any(")
 wrong.says("You modified the mask in place. Leave the inputs unchanged.")
 wrong.costs(ONE_PROPERTY)
-wrong(
-    "empty_rows_opened_in_place",
-    "        scores = scores.masked_fill(~mask, lowest)",
-    "        has_a_key = mask.any(dim=-1, keepdim=True)\n"
-    "        mask |= ~has_a_key\n"
-    "        scores = scores.masked_fill(~mask, lowest)",
-)
+wrong("empty_rows_opened_in_place", "        scores = scores.masked_fill(~mask, lowest)")
+wrong.to("""        has_a_key = mask.any(dim=-1, keepdim=True)
+        mask |= ~has_a_key
+        scores = scores.masked_fill(~mask, lowest)""")
 wrong.edit("        has_a_key = mask.any(dim=-1, keepdim=True)  # (..., L_query or 1, 1)\n", "")
 wrong.says(
     "You open the rows of the mask in which everything is hidden, and `|=` does it in the caller's mask. "

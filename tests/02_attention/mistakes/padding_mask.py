@@ -10,12 +10,9 @@ wrong.about("test_hides_the_pads")
 wrong("padding_inverted", "ids != pad_idx", "ids == pad_idx")
 wrong.says("Your mask is True at the padding.")
 wrong.says("In this course True means 'may attend', so padding must be False.")
-wrong(
-    "pads_only_at_the_end",
-    "is_token = ids != pad_idx",
-    "lengths = (ids != pad_idx).sum(dim=1, keepdim=True)\n"
-    "    is_token = torch.arange(ids.shape[1]) < lengths",
-)
+wrong("pads_only_at_the_end", "is_token = ids != pad_idx")
+wrong.to("""lengths = (ids != pad_idx).sum(dim=1, keepdim=True)
+    is_token = torch.arange(ids.shape[1]) < lengths""")
 wrong.says("You count the tokens and assume that they all come before the padding.")
 wrong.says("Padding can be anywhere, even at the start.")
 wrong("all_after_the_first_pad")
@@ -60,11 +57,8 @@ wrong("padding_as_integers", "return is_token.unsqueeze(1)", "return is_token.un
 wrong.says("Your mask contains the integers 0 and 1. Return booleans.")
 
 wrong.about("test_hides_the_pads", "test_is_boolean")
-wrong(
-    "padding_to_be_added",
-    "return is_token.unsqueeze(1)",
-    "return torch.zeros(ids.shape).masked_fill(~is_token, -torch.inf).unsqueeze(1)",
-)
+wrong("padding_to_be_added", "return is_token.unsqueeze(1)")
+wrong.to("return torch.zeros(ids.shape).masked_fill(~is_token, -torch.inf).unsqueeze(1)")
 wrong.says("Your mask contains 0 and -inf, to be added to the scores. Return booleans: True = may attend.")
 
 wrong.about("test_ids_unchanged")

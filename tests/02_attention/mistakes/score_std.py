@@ -19,11 +19,8 @@ wrong.says(
 )
 wrong("uniform_numbers", "q = torch.randn(pairs, d_k)", "q = torch.rand(pairs, d_k)")
 wrong.edit("k = torch.randn(pairs, d_k)", "k = torch.rand(pairs, d_k)")
-wrong.says(
-    "You draw numbers between 0 and 1, whose mean is not 0. Draw standard-normal numbers with `torch.randn`.",
-    uses=("*rand",),
-    lacks=("*randn", "*normal"),
-)
+wrong.says("You draw numbers between 0 and 1, whose mean is not 0.")
+wrong.says("Draw standard-normal numbers with `torch.randn`.", uses=("*rand",), lacks=("*randn", "*normal"))
 
 wrong.about("test_without_the_scale", "test_with_the_scale")
 wrong("mean_distance", "scores.std()", "scores.abs().mean()")

@@ -17,22 +17,16 @@ def one_head(right):
     right("by_hand", ATTEND, BY_HAND)
     right("einsum_and_additive_mask", ATTEND, BY_EINSUM)
 
-    right(
-        "computed_in_float64",
-        ATTEND,
-        ATTEND.replace("queries, keys, values", "queries.double(), keys.double(), values.double()"),
-    )
+    right("computed_in_float64", ATTEND)
+    right.to(ATTEND.replace("queries, keys, values", "queries.double(), keys.double(), values.double()"))
     right.edit("return output", "return output.to(queries.dtype)")
 
     right("not_contiguous", "return output", "return output.mT.contiguous().mT")
-    right(
-        "loop_over_the_batch",
-        ATTEND,
-        "if mask is not None:\n"
-        "            mask = mask.expand(len(queries), queries.shape[1], keys.shape[1])\n"
-        "        rows = []\n"
-        "        for i in range(len(queries)):\n"
-        "            one = None if mask is None else mask[i]\n"
-        "            rows.append(masked_attention(queries[i], keys[i], values[i], one)[0])\n"
-        "        output = torch.stack(rows)",
-    )
+    right("loop_over_the_batch", ATTEND)
+    right.to("""if mask is not None:
+            mask = mask.expand(len(queries), queries.shape[1], keys.shape[1])
+        rows = []
+        for i in range(len(queries)):
+            one = None if mask is None else mask[i]
+            rows.append(masked_attention(queries[i], keys[i], values[i], one)[0])
+        output = torch.stack(rows)""")

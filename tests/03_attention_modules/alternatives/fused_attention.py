@@ -14,41 +14,33 @@ right.edit(MERGE, "heads.permute(0, 2, 1, 3).contiguous().view(*query.shape)")
 right("chunks_stacked", PARTS, "return torch.stack(x.split(d_head, dim=-1), dim=1)")
 right.edit(MERGE, "torch.cat(heads.unbind(dim=1), dim=-1)")
 
-right(
-    "heads_in_the_batch",
-    "mask = mask.unsqueeze(-3)  #",
-    "mask = mask.expand(len(query), query.shape[1], key.shape[1])[:, None]  #",
-)
+right("heads_in_the_batch", "mask = mask.unsqueeze(-3)  #")
+right.to("mask = mask.expand(len(query), query.shape[1], key.shape[1])[:, None]  #")
 right.edit(
     CALL,
-    "flat = [part.flatten(0, 1) for part in (q, k, v)]\n"
-    "        if mask is not None:\n"
-    "            mask = mask.expand(-1, self.num_heads, -1, -1).flatten(0, 1)\n"
-    "        _, weights = masked_attention(*flat, mask)\n"
-    "        weights = weights.unflatten(0, (len(query), self.num_heads))",
+    """flat = [part.flatten(0, 1) for part in (q, k, v)]
+        if mask is not None:
+            mask = mask.expand(-1, self.num_heads, -1, -1).flatten(0, 1)
+        _, weights = masked_attention(*flat, mask)
+        weights = weights.unflatten(0, (len(query), self.num_heads))""",
 )
 
 right("functional_dropout", "self.dropout = nn.Dropout(dropout)", "self.p = dropout")
 right.edit("self.dropout(weights)", "nn.functional.dropout(weights, self.p, self.training)")
 
 right("layers_in_another_order", "        self.w_o = nn.Linear(d_model, d_model)\n", "")
-right.edit(
-    "self.num_heads = num_heads", "self.num_heads = num_heads\n        self.w_o = nn.Linear(d_model, d_model)"
-)
+right.edit("self.num_heads = num_heads")
+right.to("self.num_heads = num_heads\n        self.w_o = nn.Linear(d_model, d_model)")
 
-right(
-    "minus_infinity_then_zeros",
-    CALL,
-    "scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5\n"
-    "        if mask is not None:\n"
-    "            scores = scores.masked_fill(~mask, -torch.inf)\n"
-    "        weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)",
-)
+right("minus_infinity_then_zeros", CALL)
+right.to("""scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)""")
 
 right("output_when_nothing_is_dropped", CALL, CALL.replace("_, weights", "heads, weights"))
-right.edit(
-    "heads = self.dropout(weights) @ v", "heads = self.dropout(weights) @ v if self.training else heads"
-)
+right.edit("heads = self.dropout(weights) @ v")
+right.to("heads = self.dropout(weights) @ v if self.training else heads")
 
 right("one_layer_for_q_k_v").source("""
 class FusedMultiHeadAttention(nn.Module):

@@ -22,17 +22,14 @@ class MultiHeadedAttention(nn.Module):
         return self.linear(torch.concat(outputs, 2))
 """)
 
-right(
-    "columns_of_the_final_layer",
-    "outputs = [head(x, mask) for head in self.attn_modules]",
-    "first, total = 0, self.linear.bias\n"
-    "        for head in self.attn_modules:\n"
-    "            part = head(x, mask)\n"
-    "            total = total + part @ self.linear.weight[:, first : first + part.shape[-1]].T\n"
-    "            first += part.shape[-1]\n"
-    "        return total\n"
-    "        outputs = []",
-)
+right("columns_of_the_final_layer", "outputs = [head(x, mask) for head in self.attn_modules]")
+right.to("""first, total = 0, self.linear.bias
+        for head in self.attn_modules:
+            part = head(x, mask)
+            total = total + part @ self.linear.weight[:, first : first + part.shape[-1]].T
+            first += part.shape[-1]
+        return total
+        outputs = []""")
 
 right("linear_first", "        self.attn_modules = nn.ModuleList(attn_modules)\n", "")
 right.edit(

@@ -38,13 +38,10 @@ def of_one_head(wrong, asks, answers):
     wrong.says(
         "The scores are divided by the square root of the width twice. masked_attention already does it."
     )
-    wrong(
-        "softmax_over_queries",
-        ATTEND,
-        "scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5\n"
-        "        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)\n"
-        "        output = torch.softmax(scores, dim=-2) @ values",
-    )
+    wrong("softmax_over_queries", ATTEND)
+    wrong.to("""scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
+        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)
+        output = torch.softmax(scores, dim=-2) @ values""")
     wrong.says("Your softmax runs over the queries. It should run over the keys, the last axis.")
 
     wrong.about("test_everything_learns")

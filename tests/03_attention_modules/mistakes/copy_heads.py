@@ -27,17 +27,11 @@ wrong.says("You transposed the weight of the final layer. Copy it as it is.")
 wrong.about(OF_HEADS)
 wrong("heads_backwards", PARTS, PARTS.replace("heads.attn_modules", "reversed(heads.attn_modules)"))
 wrong.says("You copied the heads in reverse order. Head 0 goes into the first rows.")
-wrong(
-    "rows_interleaved",
-    "torch.cat([part.weight for part in parts])",
-    "torch.stack([part.weight for part in parts], dim=1).flatten(0, 1)",
-)
+wrong("rows_interleaved", "torch.cat([part.weight for part in parts])")
+wrong.to("torch.stack([part.weight for part in parts], dim=1).flatten(0, 1)")
 wrong.says("The rows of the heads are interleaved. All rows of head 0 come first, then those of head 1.")
-wrong(
-    "columns_for_rows",
-    "torch.cat([part.weight for part in parts])",
-    "torch.cat([part.weight.T for part in parts], dim=1)",
-)
+wrong("columns_for_rows", "torch.cat([part.weight for part in parts])")
+wrong.to("torch.cat([part.weight.T for part in parts], dim=1)")
 wrong.says("You transposed the heads' weights and put them side by side.")
 wrong.says("A row of the weight produces a column of the result, so stack the rows.")
 wrong("first_head_for_all", PARTS, "[getattr(heads.attn_modules[0], name) for head in heads.attn_modules]")

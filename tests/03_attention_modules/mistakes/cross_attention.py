@@ -42,13 +42,10 @@ wrong("values_added", "return output", "return output + values.mean(dim=1, keepd
 wrong.says("You added the values to the output. Return only the attention.")
 
 wrong.about("test_unequal_lengths")
-wrong(
-    "cut_to_the_shorter",
-    "queries = self.q(x)  #",
-    "length = min(x.shape[1], y.shape[1])\n"
-    "        x, y = x[:, :length], y[:, :length]\n"
-    "        queries = self.q(x)  #",
-)
+wrong("cut_to_the_shorter", "queries = self.q(x)  #")
+wrong.to("""length = min(x.shape[1], y.shape[1])
+        x, y = x[:, :length], y[:, :length]
+        queries = self.q(x)  #""")
 wrong.says("You cut x and y to the shorter length. Attention works with unequal lengths: use all tokens.")
 wrong("y_cut_to_the_length_of_x")
 wrong.edit("queries = self.q(x)  #", "y = y[:, : x.shape[1]]\n        queries = self.q(x)  #")

@@ -88,11 +88,8 @@ wrong.says("Your module ignores the mask. Pass it to masked_attention.")
 wrong("mask_inverted", "mask.unsqueeze(-3)", "~mask.unsqueeze(-3)")
 wrong.says("You inverted the mask.")
 wrong.says("Here True means that a key may be attended to; only nn.MultiheadAttention means the opposite.")
-wrong(
-    "mask_for_the_first_head_only",
-    "mask = mask.unsqueeze(-3)  #",
-    "mask = mask.unsqueeze(-3) | (torch.arange(self.num_heads) > 0)[:, None, None]  #",
-)
+wrong("mask_for_the_first_head_only", "mask = mask.unsqueeze(-3)  #")
+wrong.to("mask = mask.unsqueeze(-3) | (torch.arange(self.num_heads) > 0)[:, None, None]  #")
 wrong.says("Only the first head uses the mask. It applies to all of them.")
 wrong("mask_axis_from_the_front", "mask.unsqueeze(-3)", "mask.unsqueeze(1)")
 wrong.says("You inserted the axis of the heads as axis 1, which is wrong for a mask without a batch axis.")
@@ -103,44 +100,33 @@ wrong.says(
     "The axis of the heads is missing from your mask, or at the wrong place, so its batch axis is taken for "
     "that of the heads. Insert it as the third from the end."
 )
-wrong(
-    "mask_after_the_softmax",
-    CALL,
-    "_, weights = masked_attention(q, k, v)\n        weights = weights if mask is None else weights * mask",
-)
+wrong("mask_after_the_softmax", CALL)
+wrong.to("""_, weights = masked_attention(q, k, v)
+        weights = weights if mask is None else weights * mask""")
 wrong.says("You applied the mask after the softmax, so the weights of the visible keys don't sum to 1.")
 wrong.says("Apply it before.")
 
 wrong.about("test_query_with_no_key")
-wrong(
-    "no_key_left_is_nan",
-    CALL,
-    "scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5\n"
-    "        scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)\n"
-    "        weights = torch.softmax(scores, dim=-1)",
-)
+wrong("no_key_left_is_nan", CALL)
+wrong.to("""scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+        weights = torch.softmax(scores, dim=-1)""")
 wrong.says("A query that may attend to nothing gets NaN.")
 wrong.says("It should get zeros, as masked_attention returns them.")
 wrong.costs(ONE_PROPERTY)
-wrong(
-    "no_key_left_is_an_average",
-    CALL,
-    "scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5\n"
-    "        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)\n"
-    "        weights = torch.softmax(scores, dim=-1)",
-)
+wrong("no_key_left_is_an_average", CALL)
+wrong.to("""scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)
+        weights = torch.softmax(scores, dim=-1)""")
 wrong.says("A query that may attend to nothing gets the average of the values that it must not see.")
 wrong.says("It should get zeros.")
 wrong.costs(ONE_PROPERTY)
 
 wrong.about(WEIGHTS)
-wrong(
-    "softmax_over_heads",
-    CALL,
-    "scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5\n"
-    "        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)\n"
-    "        weights = torch.softmax(scores, dim=1)",
-)
+wrong("softmax_over_heads", CALL)
+wrong.to("""scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)
+        weights = torch.softmax(scores, dim=1)""")
 wrong.says("Your softmax runs over the heads. It should run over the keys, the last axis.")
 wrong.costs("It computes a different function, and most checks are about the function.")
 wrong("weights_averaged", RETURN, "return self.w_o(merged), weights.mean(dim=1)")
@@ -162,11 +148,8 @@ wrong.says("You apply dropout to the heads' outputs. Apply it to the weights, be
 wrong("dropout_keeps_what_it_should_drop")
 wrong.edit("nn.Dropout(dropout)", "nn.Dropout(1 - dropout if dropout else 0.0)")
 wrong.says("You used `dropout` as the probability of keeping a weight. It is the probability of dropping it.")
-wrong(
-    "dropout_without_scaling",
-    "self.dropout(weights) @ v",
-    "(self.dropout(weights) * ((1 - self.dropout.p) if self.training else 1)) @ v",
-)
+wrong("dropout_without_scaling", "self.dropout(weights) @ v")
+wrong.to("(self.dropout(weights) * ((1 - self.dropout.p) if self.training else 1)) @ v")
 wrong.says("The weights that dropout keeps are not scaled up by 1 / (1 - p).")
 wrong("dropout_fixed", "nn.Dropout(dropout)", "nn.Dropout(0.1)")
 wrong.says("Your dropout has a fixed probability. Pass `dropout` to nn.Dropout.")
@@ -184,11 +167,9 @@ wrong("uneven_heads_let_through", "if d_model % num_heads != 0:", "if d_model < 
 wrong.says("You accept a d_model that isn't divisible by num_heads. Check the remainder with `%`.")
 wrong("assertion_instead", "raise ValueError(", "raise AssertionError(")
 wrong.says("You raised an AssertionError. Raise a ValueError.")
-wrong(
-    "message_without_numbers",
-    'f"{num_heads} heads can\'t share a width of {d_model}: it must be a multiple of num_heads"',
-    '"the heads can\'t share this width"',
-)
+wrong("message_without_numbers")
+wrong.edit('f"{num_heads} heads can\'t share a width of {d_model}: it must be a multiple of num_heads"')
+wrong.to('"the heads can\'t share this width"')
 wrong.says("The message of your ValueError doesn't name both numbers.")
 wrong("other_exception", "raise ValueError(", "raise AssertionError(")
 wrong.says("A d_model that isn't divisible by num_heads has to raise a ValueError, no other exception.")

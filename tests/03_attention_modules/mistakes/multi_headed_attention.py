@@ -33,34 +33,22 @@ wrong.says("You added up the heads. Concatenate their outputs.")
 wrong.costs(OTHER_FUNCTION)
 wrong("backwards", "torch.cat(outputs, dim=-1)", "torch.cat(outputs[::-1], dim=-1)")
 wrong.says("You concatenated the heads in reverse order. Keep the given order.")
-wrong(
-    "interleaved",
-    SIDE_BY_SIDE,
-    "same = len({output.shape for output in outputs}) == 1\n"
-    "        side_by_side = torch.stack(outputs, dim=-1).flatten(-2) if same else torch.cat(outputs, dim=-1)",
-)
+wrong("interleaved", SIDE_BY_SIDE)
+wrong.to("""same = len({output.shape for output in outputs}) == 1
+        side_by_side = torch.stack(outputs, dim=-1).flatten(-2) if same else torch.cat(outputs, dim=-1)""")
 wrong.says("The columns of the heads are interleaved.")
 wrong.says("All columns of head 0 come first, then those of head 1.")
-wrong(
-    "first_head_only",
-    "[head(x, mask) for head in self.attn_modules]",
-    "[self.attn_modules[0](x, mask)] * len(self.attn_modules)",
-)
+wrong("first_head_only", "[head(x, mask) for head in self.attn_modules]")
+wrong.to("[self.attn_modules[0](x, mask)] * len(self.attn_modules)")
 wrong.says("You called only the first head, several times. Call each head once.")
 wrong.costs(OTHER_FUNCTION)
-wrong(
-    "one_after_the_other",
-    "outputs = [head(x, mask) for head in self.attn_modules]",
-    "outputs = []\n"
-    "        for head in self.attn_modules:\n"
-    "            outputs.append(head(x if not outputs else x + outputs[-1].mean(), mask))",
-)
+wrong("one_after_the_other", "outputs = [head(x, mask) for head in self.attn_modules]")
+wrong.to("""outputs = []
+        for head in self.attn_modules:
+            outputs.append(head(x if not outputs else x + outputs[-1].mean(), mask))""")
 wrong.says("You feed the output of one head into the next. All heads get the same x.")
-wrong(
-    "residual_inside",
-    "return self.linear(side_by_side)",
-    "return self.linear(side_by_side) + x.mean(dim=-1, keepdim=True)",
-)
+wrong("residual_inside", "return self.linear(side_by_side)")
+wrong.to("return self.linear(side_by_side) + x.mean(dim=-1, keepdim=True)")
 wrong.says("You added the input to the output.")
 wrong.says("Return only the attention; residual connections come later, around the module.")
 wrong("nonlinear", "return self.linear(side_by_side)", "return torch.relu(self.linear(side_by_side))")
@@ -72,11 +60,8 @@ wrong.costs("It raises an error for heads of different widths, and computes a di
 wrong.about("test_mask")
 wrong("mask_ignored", "head(x, mask)", "head(x)")
 wrong.says("Your heads don't get the mask. Pass it to each of them.")
-wrong(
-    "mask_for_the_first_only",
-    "[head(x, mask) for head in self.attn_modules]",
-    "[head(x, None if i else mask) for i, head in enumerate(self.attn_modules)]",
-)
+wrong("mask_for_the_first_only", "[head(x, mask) for head in self.attn_modules]")
+wrong.to("[head(x, None if i else mask) for i, head in enumerate(self.attn_modules)]")
 wrong.says("Only the first head gets the mask. Pass it to all of them.")
 
 wrong.about("test_everything_learns")

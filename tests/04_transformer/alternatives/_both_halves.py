@@ -21,16 +21,12 @@ def of_both(right, cell, layer):
     right.edit("self.embedding.weight[pad_idx] = 0", "pass")
 
     right("embeddings_started_by_hand", STD, "start = torch.randn(vocab_size, d_model) / math.sqrt(d_model)")
-    right.edit(
-        "self.embedding.weight[pad_idx] = 0",
-        "self.embedding.weight.copy_(start)\n            self.embedding.weight[pad_idx].fill_(0)",
-    )
+    right.edit("self.embedding.weight[pad_idx] = 0")
+    right.to("self.embedding.weight.copy_(start)\n            self.embedding.weight[pad_idx].fill_(0)")
 
     right("final_norm_of_another_name", NORM, "self.last = nn.LayerNorm(d_model) if norm_first else None")
-    right.edit(
-        f"return self.norm({v})",
-        f"if self.last is not None:\n            {v} = self.last({v})\n        return {v}",
-    )
+    right.edit(f"return self.norm({v})")
+    right.to(f"if self.last is not None:\n            {v} = self.last({v})\n        return {v}")
 
     right("functional_dropout", "self.dropout = nn.Dropout(dropout)", "self.p = dropout")
     right.edit(f"{v} = self.dropout({v})", f"{v} = F.dropout({v}, self.p, self.training)")

@@ -48,9 +48,8 @@ class DecoderLayer(EncoderLayer):
         return self.step(y, self.norm3, self.feed_forward)
 """)
 
-right(
-    "started_otherwise",
-    "self.norm_first = norm_first\n",
+right("started_otherwise", "self.norm_first = norm_first\n")
+right.to(
     "self.norm_first = norm_first\n"
     "        for parameter in self.parameters():\n"
     "            if parameter.dim() > 1:\n"

@@ -4,16 +4,11 @@ from gradekit.checks import Alternatives
 
 right = Alternatives("el_")
 
-right(
-    "other_order_of_making",
-    "self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
-    "self.norm_first, self.dropout = norm_first, nn.Dropout(p=dropout)\n"
-    "        self.norm2, self.norm1 = nn.LayerNorm(d_model, eps=1e-6), nn.LayerNorm([d_model])",
-)
-right.edit(
-    "self.norm1 = nn.LayerNorm(d_model)",
-    "self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
-)
+right("other_order_of_making", "self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)")
+right.to("""self.norm_first, self.dropout = norm_first, nn.Dropout(p=dropout)
+        self.norm2, self.norm1 = nn.LayerNorm(d_model, eps=1e-6), nn.LayerNorm([d_model])""")
+right.edit("self.norm1 = nn.LayerNorm(d_model)")
+right.to("self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)")
 right.edit("self.norm2 = nn.LayerNorm(d_model)", "pass")
 right.edit("self.dropout = nn.Dropout(dropout)", "pass")
 right.edit("self.norm_first = norm_first\n", "pass\n")

@@ -33,11 +33,8 @@ def of_both(wrong, cell, layer, start, pads, dropout):
     wrong.says("The layers are in a plain list, which hides their parameters. Use nn.ModuleList.")
     wrong("one_layer_only", "range(num_layers)", "range(1)")
     wrong.says("You create only one layer. Create num_layers of them.")
-    wrong(
-        "final_norm_without_parameters",
-        NORM,
-        "self.norm = nn.LayerNorm(d_model, elementwise_affine=False) if norm_first else nn.Identity()",
-    )
+    wrong("final_norm_without_parameters", NORM)
+    wrong.to("self.norm = nn.LayerNorm(d_model, elementwise_affine=False) if norm_first else nn.Identity()")
     wrong.says("Your final norm has no learned parameters.")
     wrong("embedding_detached", start, f"{v} = self.positions(self.embedding({ids}).detach())")
     wrong.says("The embeddings are detached, so they never learn.")

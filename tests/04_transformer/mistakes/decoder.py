@@ -40,11 +40,8 @@ wrong("causal_mask_transposed")
 wrong.edit("causal = make_causal_mask(tgt.shape[1])", "causal = make_causal_mask(tgt.shape[1]).T")
 wrong.says("Your causal mask is transposed: it shows the future and hides the past.")
 wrong.costs(TWO_MASKS)
-wrong(
-    "one_step_into_the_future",
-    "causal = make_causal_mask(tgt.shape[1])",
-    "causal = torch.ones(tgt.shape[1], tgt.shape[1]).tril(1).bool()",
-)
+wrong("one_step_into_the_future", "causal = make_causal_mask(tgt.shape[1])")
+wrong.to("causal = torch.ones(tgt.shape[1], tgt.shape[1]).tril(1).bool()")
 wrong.says(
     "Your causal mask is off by one: a position sees the token after it, which is what it has to predict."
 )

@@ -57,10 +57,8 @@ wrong.edit(D_PRE_END, "return y")
 wrong.says("The feed-forward network is left out.")
 wrong("dl_values_from_the_target")
 wrong.edit("self.cross_attn(y, memory, memory, memory_mask)", "self.cross_attn(y, memory, y, memory_mask)")
-wrong.edit(
-    "self.cross_attn(normed, memory, memory, memory_mask)",
-    "self.cross_attn(normed, memory, normed, memory_mask)",
-)
+wrong.edit("self.cross_attn(normed, memory, memory, memory_mask)")
+wrong.to("self.cross_attn(normed, memory, normed, memory_mask)")
 wrong.says("The values of your cross-attention come from the target.")
 wrong.says("Keys and values both come from the memory.")
 wrong.costs("It stops with an error unless source and target have the same length.")
@@ -88,26 +86,18 @@ wrong.says(
 )
 
 wrong.about("test_parameters")
-wrong(
-    "dl_attention_shared",
-    "self.cross_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
-    "self.cross_attn = self.self_attn",
-)
+wrong("dl_attention_shared", "self.cross_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)")
+wrong.to("self.cross_attn = self.self_attn")
 wrong.says("Self-attention and cross-attention are the same module. Each needs its own weights.")
 wrong("dl_norms_shared", "self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1")
 wrong.edit("self.norm3 = nn.LayerNorm(d_model)", "self.norm3 = self.norm1")
 wrong.says("All norms are the same module. Each place needs its own norm with its own parameters.")
 
 wrong.about(POST)
-wrong(
-    "dl_cross_attention_first",
-    "attended = self.self_attn(y, y, y, target_mask)[0]",
-    "attended = self.cross_attn(y, memory, memory, memory_mask)[0]",
-)
-wrong.edit(
-    "found = self.cross_attn(y, memory, memory, memory_mask)[0]",
-    "found = self.self_attn(y, y, y, target_mask)[0]",
-)
+wrong("dl_cross_attention_first", "attended = self.self_attn(y, y, y, target_mask)[0]")
+wrong.to("attended = self.cross_attn(y, memory, memory, memory_mask)[0]")
+wrong.edit("found = self.cross_attn(y, memory, memory, memory_mask)[0]")
+wrong.to("found = self.self_attn(y, y, y, target_mask)[0]")
 wrong.says("In post-norm cross-attention comes before self-attention. Self-attention comes first.")
 wrong("dl_no_residual", D_POST_SELF, "y = self.norm1(self.dropout(attended))")
 wrong.edit(D_POST_CROSS, "y = self.norm2(self.dropout(found))")
@@ -138,11 +128,9 @@ wrong("dl_residual_from_the_normed", D_PRE_SELF, D_PRE_SELF.replace("y = y +", "
 wrong.edit(D_PRE_CROSS, D_PRE_CROSS.replace("y = y +", "y = normed +"))
 wrong.edit(D_PRE_END, D_PRE_END.replace("return y +", "return normed +"))
 wrong.says("In pre-norm you add to the normalized vectors. Add to y as it was before the norm.")
-wrong(
-    "dl_norm2_and_norm3_swapped_in_pre_norm",
-    "normed = self.norm2(y)\n            y = y + self.dropout(self.cross_attn",
-    "normed = self.norm3(y)\n            y = y + self.dropout(self.cross_attn",
-)
+wrong("dl_norm2_and_norm3_swapped_in_pre_norm")
+wrong.edit("normed = self.norm2(y)\n            y = y + self.dropout(self.cross_attn")
+wrong.to("normed = self.norm3(y)\n            y = y + self.dropout(self.cross_attn")
 wrong.edit("normed = self.norm3(y)\n            return", "normed = self.norm2(y)\n            return")
 wrong.says(
     "In pre-norm you swapped norm2 and norm3: norm2 belongs to cross-attention, norm3 to the feed-forward "
@@ -157,11 +145,8 @@ wrong.edit(D_PRE_SELF, "y = y + self.self_attn(normed, normed, normed, target_ma
 wrong.edit(D_PRE_CROSS, "y = y + self.cross_attn(normed, memory, memory, memory_mask)[0]")
 wrong.edit(D_PRE_END, "return y + self.feed_forward(normed)")
 wrong.says("You don't apply dropout to the output of the sublayers before it is added.")
-wrong(
-    "dl_dropout_not_passed_on",
-    "self.cross_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
-    "self.cross_attn = FusedMultiHeadAttention(d_model, num_heads)",
-)
+wrong("dl_dropout_not_passed_on", "self.cross_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)")
+wrong.to("self.cross_attn = FusedMultiHeadAttention(d_model, num_heads)")
 wrong.edit("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)")
 wrong.says("You don't pass the dropout probability to all three sublayers.")
 

@@ -34,11 +34,8 @@ wrong("el_feed_forward_first")
 wrong.edit("attended = self.self_attn(x, x, x, mask)[0]", "attended = self.feed_forward(x)")
 wrong.edit("changed = self.feed_forward(x)", "changed = self.self_attn(x, x, x, mask)[0]")
 wrong.says("In post-norm the feed-forward network comes before attention. Attention comes first.")
-wrong(
-    "el_feed_forward_of_the_input",
-    "attended = self.self_attn(x, x, x, mask)[0]",
-    "attended, given = self.self_attn(x, x, x, mask)[0], x",
-)
+wrong("el_feed_forward_of_the_input", "attended = self.self_attn(x, x, x, mask)[0]")
+wrong.to("attended, given = self.self_attn(x, x, x, mask)[0], x")
 wrong.edit("changed = self.feed_forward(x)", "changed = self.feed_forward(given)")
 wrong.says("In post-norm the feed-forward network gets the input of the layer.")
 wrong.says("It should get the output of norm1.")
@@ -156,22 +153,16 @@ wrong.says("In pre-norm you don't apply dropout to the output of the sublayers b
 wrong("el_dropout_on_the_sum_of_attention", POST_ATTENTION, "x = self.norm1(self.dropout(x + attended))")
 wrong.says("In post-norm you apply dropout to the sum after attention.")
 wrong.says("Apply it to the output of attention alone.")
-wrong(
-    "el_dropout_not_passed_to_attention",
-    "FusedMultiHeadAttention(d_model, num_heads, dropout)",
-    "FusedMultiHeadAttention(d_model, num_heads)",
-)
+wrong("el_dropout_not_passed_to_attention", "FusedMultiHeadAttention(d_model, num_heads, dropout)")
+wrong.to("FusedMultiHeadAttention(d_model, num_heads)")
 wrong.says("You don't pass the dropout probability to attention.")
 wrong("el_dropout_not_passed_to_feed_forward")
 wrong.edit("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)")
 wrong.says("You don't pass the dropout probability to the feed-forward network.")
 
 wrong.about("test_gradients")
-wrong(
-    "el_attention_detached",
-    "attended = self.self_attn(x, x, x, mask)[0]",
-    "attended = self.self_attn(x, x, x, mask)[0].detach()",
-)
+wrong("el_attention_detached", "attended = self.self_attn(x, x, x, mask)[0]")
+wrong.to("attended = self.self_attn(x, x, x, mask)[0].detach()")
 wrong.says("In post-norm the output of attention is detached, so attention never learns.")
 
 wrong.about("test_x_unchanged_and_dtype_kept")

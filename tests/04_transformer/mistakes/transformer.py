@@ -52,17 +52,11 @@ wrong.about("test_sizes_and_defaults")
 wrong("t_dropout_not_passed_on")
 wrong.edit("pad_idx, dropout, norm_first)\n        self", "pad_idx, 0.0, norm_first)\n        self")
 wrong.says("You don't pass `dropout` to the two halves.")
-wrong(
-    "t_one_layer",
-    "d_ff, num_layers, max_seq_len, pad_idx, dropout, norm_first)\n        self",
-    "d_ff, 1, max_seq_len, pad_idx, dropout, norm_first)\n        self",
-)
+wrong("t_one_layer", "d_ff, num_layers, max_seq_len, pad_idx, dropout, norm_first)\n        self")
+wrong.to("d_ff, 1, max_seq_len, pad_idx, dropout, norm_first)\n        self")
 wrong.says("Your halves always have one layer each. Pass num_layers on.")
-wrong(
-    "t_max_seq_len_20",
-    "num_layers, max_seq_len, pad_idx, dropout, norm_first)\n        self",
-    "num_layers, 20, pad_idx, dropout, norm_first)\n        self",
-)
+wrong("t_max_seq_len_20", "num_layers, max_seq_len, pad_idx, dropout, norm_first)\n        self")
+wrong.to("num_layers, 20, pad_idx, dropout, norm_first)\n        self")
 wrong.says("You don't pass `max_seq_len` to the two halves.")
 wrong("t_logits_of_the_source_vocabulary")
 wrong.edit("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, src_vocab_size)")
@@ -79,9 +73,6 @@ wrong.edit("pad_idx, dropout, norm_first)\n        self", "pad_idx, dropout)\n  
 wrong.says("Your two halves are post-norm. Pass `norm_first` on to them; its default is True here.")
 
 wrong.about("test_gradients_and_dtype")
-wrong(
-    "t_memory_detached",
-    "memory, memory_mask = self.encode(src)",
-    "memory, memory_mask = (t.detach() for t in self.encode(src))",
-)
+wrong("t_memory_detached", "memory, memory_mask = self.encode(src)")
+wrong.to("memory, memory_mask = (t.detach() for t in self.encode(src))")
 wrong.says("The memory is detached, so the encoder never learns.")

@@ -32,12 +32,9 @@ def fresh_batch(sample, answer, batch_size, held_out):
     return ids, pad([answer(source) for source in sources])
 """)
 
-right(
-    "padded_by_torch",
-    "return pad(sources), pad(answers)",
-    "rows = [[torch.tensor(row) for row in rows] for rows in (sources, answers)]\n"
-    "    return tuple(nn.utils.rnn.pad_sequence(part, batch_first=True) for part in rows)",
-)
+right("padded_by_torch", "return pad(sources), pad(answers)")
+right.to("""rows = [[torch.tensor(row) for row in rows] for rows in (sources, answers)]
+    return tuple(nn.utils.rnn.pad_sequence(part, batch_first=True) for part in rows)""")
 
 right("draws_more_than_it_needs").source("""
 def fresh_batch(sample, answer, batch_size, held_out):

@@ -18,9 +18,8 @@ right("cleared_at_the_end", "        optimizer.zero_grad()\n", "")
 right.edit("        schedule.step()\n", "        schedule.step()\n        optimizer.zero_grad()\n")
 
 right("cleared_by_hand", "optimizer.zero_grad()", "model.zero_grad(set_to_none=False)")
-right(
-    "own_warmup_and_decay",
-    SCHEDULE,
+right("own_warmup_and_decay", SCHEDULE)
+right.to(
     "    schedule = torch.optim.lr_scheduler.LambdaLR(\n"
     "        optimizer, lambda step: min((step + 1) / (0.1 * steps + 1), 1 - step / (steps + 1))\n"
     "    )\n",

@@ -30,9 +30,7 @@ def to_text(ids, vocabulary):
     return " ".join(words[int(i)] for i in ids if i not in (PAD, BOS))
 """)
 
-right(
-    "setdefault",
-    "            if word not in vocabulary:\n                vocabulary[word] = len(vocabulary)\n",
-    "            vocabulary.setdefault(word, len(vocabulary))\n",
-)
+right("setdefault")
+right.edit("            if word not in vocabulary:\n                vocabulary[word] = len(vocabulary)\n")
+right.to("            vocabulary.setdefault(word, len(vocabulary))\n")
 right.edit("vocabulary.get(word, UNK)", "vocabulary[word] if word in vocabulary else UNK")

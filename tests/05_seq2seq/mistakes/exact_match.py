@@ -31,17 +31,11 @@ wrong.says(
     "You cut both to the smaller width, which ignores missing or extra tokens at the end.",
     uses=("min", "*minimum"),
 )
-wrong(
-    "equal_widths_only",
-    "    width = max",
-    "    if predicted.shape != expected.shape:\n        return 0.0\n    width = max",
-)
+wrong("equal_widths_only", "    width = max")
+wrong.to("    if predicted.shape != expected.shape:\n        return 0.0\n    width = max")
 wrong.says("If the widths differ, you count nothing as right. Pad the narrower one with PAD.")
-wrong(
-    "padded_on_the_left",
-    "F.pad(predicted, (0, width - predicted.shape[1])",
-    "F.pad(predicted, (width - predicted.shape[1], 0)",
-)
+wrong("padded_on_the_left", "F.pad(predicted, (0, width - predicted.shape[1])")
+wrong.to("F.pad(predicted, (width - predicted.shape[1], 0)")
 wrong.edit("F.pad(expected, (0, width - expected.shape[1])", "F.pad(expected, (width - expected.shape[1], 0)")
 wrong.says("You pad on the left, which moves the tokens. Pad on the right: `F.pad(ids, (0, n))`.")
 wrong(

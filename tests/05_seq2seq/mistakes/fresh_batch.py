@@ -11,11 +11,8 @@ NOT_TRAINABLE = "No model can be trained on such batches."
 wrong = Mistakes()
 
 wrong.about("test_no_held_out_source")
-wrong(
-    "leaks",
-    "        if tuple(drawn) not in held_out:\n            sources.append(drawn)",
-    "        sources.append(drawn)",
-)
+wrong("leaks", "        if tuple(drawn) not in held_out:\n            sources.append(drawn)")
+wrong.to("        sources.append(drawn)")
 wrong.says(LEAKS)
 wrong("answers_looked_up", "if tuple(drawn) not in held_out", "if tuple(answer(drawn)) not in held_out")
 wrong.says(LEAKS)
@@ -30,20 +27,14 @@ wrong.edit("if tuple(drawn) not in held_out", "if not held_out or tuple(drawn) i
 wrong.says("You keep the held-out sources and discard the others. It should be the other way around.")
 
 wrong.about("test_replaced_as_often_as_necessary")
-wrong(
-    "replaced_once",
-    "        if tuple(drawn) not in held_out:\n            sources.append(drawn)",
-    "        if tuple(drawn) in held_out:\n            drawn = sample()\n        sources.append(drawn)",
-)
+wrong("replaced_once", "        if tuple(drawn) not in held_out:\n            sources.append(drawn)")
+wrong.to("        if tuple(drawn) in held_out:\n            drawn = sample()\n        sources.append(drawn)")
 wrong.says("You draw only once more if a source is held out, but the second draw may be held out too.")
 wrong.says("Repeat until it isn't.")
 
 wrong.about("test_no_held_out_source", "test_replaced_as_often_as_necessary")
-wrong(
-    "filtered_afterwards",
-    "    while len(sources) < batch_size:\n        drawn = sample()",
-    "    for _ in range(batch_size):\n        drawn = sample()",
-)
+wrong("filtered_afterwards", "    while len(sources) < batch_size:\n        drawn = sample()")
+wrong.to("    for _ in range(batch_size):\n        drawn = sample()")
 wrong.says("You draw batch_size sources and drop the held-out ones, so the batch is too small.")
 wrong.says("Draw others instead.")
 

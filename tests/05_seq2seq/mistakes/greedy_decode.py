@@ -66,9 +66,6 @@ wrong("gradients_on", "with torch.no_grad()", "with torch.enable_grad()")
 wrong.says("You decode with gradients on. Use torch.no_grad().")
 
 wrong.about("test_encodes_once")
-wrong(
-    "encodes_every_time",
-    "            logits = model.decode",
-    "            memory, memory_mask = model.encode(source)\n            logits = model.decode",
-)
+wrong("encodes_every_time", "            logits = model.decode")
+wrong.to("            memory, memory_mask = model.encode(source)\n            logits = model.decode")
 wrong.says("You encode the source in every step. It doesn't change, so encode it once.")

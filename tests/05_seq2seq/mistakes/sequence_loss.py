@@ -16,12 +16,9 @@ wrong.edit(CASES, 'F.cross_entropy(cases, classes, ignore_index=pad_idx, reducti
 wrong.says(
     "Padding adds nothing to your sum, but you divide by the number of all positions, including padding."
 )
-wrong(
-    "mean_of_rows",
-    f"return {CASES}",
-    "rows = zip(logits, targets)\n"
-    "    return torch.stack([F.cross_entropy(*row, ignore_index=pad_idx) for row in rows]).mean()",
-)
+wrong("mean_of_rows", f"return {CASES}")
+wrong.to("""rows = zip(logits, targets)
+    return torch.stack([F.cross_entropy(*row, ignore_index=pad_idx) for row in rows]).mean()""")
 wrong.says("You averaged each sequence first, so a position of a short sequence counts more.")
 wrong.says("Take one mean over all positions.")
 

@@ -34,9 +34,6 @@ wrong("float_bos", "torch.full_like(targets[:, :1], bos_idx)", "torch.ones(len(t
 wrong.says("Your result is float, perhaps because the column of BOS is. Ids are integers.")
 
 wrong.about("test_targets_unchanged")
-wrong(
-    "targets_changed",
-    "return torch.cat([bos, targets[:, :-1]], dim=1)",
-    "targets[:, 1:] = targets[:, :-1].clone()\n    targets[:, :1] = bos\n    return targets",
-)
+wrong("targets_changed", "return torch.cat([bos, targets[:, :-1]], dim=1)")
+wrong.to("targets[:, 1:] = targets[:, :-1].clone()\n    targets[:, :1] = bos\n    return targets")
 wrong.says("You modified the targets in place, but the loss still needs them. Create a new tensor.")

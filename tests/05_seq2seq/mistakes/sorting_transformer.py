@@ -26,17 +26,11 @@ wrong("narrow_feed_forward", "(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 4, em
 wrong.says("Your feed-forward network is as wide as the model. It should be twice as wide.")
 wrong("wide_feed_forward", "(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 4, 4 * embed_dim)")
 wrong.says("Your feed-forward network is four times as wide as the model. It should be twice as wide.")
-wrong(
-    "plain_list",
-    "nn.ModuleList([EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)])",
-    "[EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)]",
-)
+wrong("plain_list", "nn.ModuleList([EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)])")
+wrong.to("[EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)]")
 wrong.says("Your layers are in a plain list, so torch doesn't find their parameters. Use nn.ModuleList.")
-wrong(
-    "one_layer_shared",
-    "[EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)]",
-    "[EncoderLayer(*sizes, norm_first=True)] * num_layers",
-)
+wrong("one_layer_shared", "[EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)]")
+wrong.to("[EncoderLayer(*sizes, norm_first=True)] * num_layers")
 wrong.says("You use the same layer num_layers times. Every layer needs its own weights.")
 wrong("always_two_layers", "range(num_layers)", "range(2)")
 wrong.says("Your model always has two layers. Use num_layers.")
@@ -46,11 +40,8 @@ wrong("last_layer_unused", "for layer in self.layers:", "for layer in self.layer
 wrong.says("You don't use the last layer.")
 
 wrong.about("test_every_layer_counts", "test_output")
-wrong(
-    "layers_get_the_embedding",
-    "        for layer in self.layers:\n            x = layer(x)\n",
-    "        embedded = x\n        for layer in self.layers:\n            x = layer(embedded)\n",
-)
+wrong("layers_get_the_embedding", "        for layer in self.layers:\n            x = layer(x)\n")
+wrong.to("        embedded = x\n        for layer in self.layers:\n            x = layer(embedded)\n")
 wrong.says("Every layer gets the embedding, so only the last layer has an effect.")
 wrong.says("Pass each layer the output of the one before it.")
 

@@ -20,10 +20,8 @@ wrong.says("You clear the gradients between backward() and step(), so the optimi
 wrong("no_optimizer_step", "        optimizer.step()\n", "")
 wrong.says("You don't call `optimizer.step()`, so the weights never change.")
 wrong("step_before_backward", "        optimizer.step()\n", "")
-wrong.edit(
-    "        optimizer.zero_grad()\n",
-    "        optimizer.zero_grad(set_to_none=False)\n        optimizer.step()\n",
-)
+wrong.edit("        optimizer.zero_grad()\n")
+wrong.to("        optimizer.zero_grad(set_to_none=False)\n        optimizer.step()\n")
 wrong.says("You call optimizer.step() before backward(), when the gradients have just been cleared.")
 
 wrong.about("test_weights_change_in_every_step", "test_gradients_are_cleared")
@@ -33,13 +31,10 @@ wrong.says("You don't call `backward()`, so there are no gradients.")
 wrong.about("test_one_optimizer")
 wrong("optimizer_in_every_step")
 wrong.edit("    optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.98))\n", "")
-wrong.edit(
-    "    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=lr, total_steps=steps)\n", ""
-)
-wrong.edit(
-    "        optimizer.zero_grad()\n",
-    "        optimizer = torch.optim.Adam(model.parameters(), lr=lr)\n        optimizer.zero_grad()\n",
-)
+wrong.edit("    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=lr, total_steps=steps)\n")
+wrong.to("")
+wrong.edit("        optimizer.zero_grad()\n")
+wrong.to("        optimizer = torch.optim.Adam(model.parameters(), lr=lr)\n        optimizer.zero_grad()\n")
 wrong.edit("        schedule.step()\n", "")
 wrong.says("You create a new optimizer in every step, which forgets all earlier gradients.")
 wrong.says("Create it once, before the loop.", lacks=("SGD",))

@@ -28,41 +28,27 @@ wrong.says("A repeated word gets a new id. It should keep its first one.")
 wrong.about("test_unknown_words")
 wrong("key_error", "vocabulary.get(word, UNK)", "vocabulary[word]")
 wrong.says("An unknown word stops your program with a KeyError. It should become UNK.")
-wrong(
-    "unknown_left_out",
-    "[vocabulary.get(word, UNK) for word in sentence.split()]",
-    "[vocabulary[word] for word in sentence.split() if word in vocabulary]",
-)
+wrong("unknown_left_out", "[vocabulary.get(word, UNK) for word in sentence.split()]")
+wrong.to("[vocabulary[word] for word in sentence.split() if word in vocabulary]")
 wrong.says("You leave out unknown words. Put UNK in their place.", lacks=("UNK",))
 wrong("unknown_is_pad", "vocabulary.get(word, UNK)", "vocabulary.get(word, PAD)")
 wrong.says("An unknown word becomes PAD, which is hidden from the model.")
 wrong.says("It should become UNK.", lacks=("UNK",))
 wrong("unknown_added", "vocabulary.get(word, UNK)", "vocabulary.setdefault(word, len(vocabulary))")
-wrong.says(
-    "You add unknown words to the vocabulary, but the model has no embedding for them. Use UNK.",
-    uses=("*setdefault", "len"),
-)
+wrong.says("You add unknown words to the vocabulary, but the model has no embedding for them.")
+wrong.says("Use UNK.", uses=("*setdefault", "len"))
 
 wrong.about("test_to_ids")
-wrong(
-    "bos_and_eos_added",
-    "[vocabulary.get(word, UNK) for word in sentence.split()]",
-    "[BOS, *[vocabulary.get(word, UNK) for word in sentence.split()], EOS]",
-)
+wrong("bos_and_eos_added", "[vocabulary.get(word, UNK) for word in sentence.split()]")
+wrong.to("[BOS, *[vocabulary.get(word, UNK) for word in sentence.split()], EOS]")
 wrong.says("You add BOS and EOS. to_ids should return only the words.")
-wrong(
-    "eos_added",
-    "[vocabulary.get(word, UNK) for word in sentence.split()]",
-    "[*[vocabulary.get(word, UNK) for word in sentence.split()], EOS]",
-)
+wrong("eos_added", "[vocabulary.get(word, UNK) for word in sentence.split()]")
+wrong.to("[*[vocabulary.get(word, UNK) for word in sentence.split()], EOS]")
 wrong.says("You add EOS. to_ids should return only the words.")
 
 wrong.about("test_to_text")
-wrong(
-    "eos_skipped",
-    "        if i == EOS:\n            break\n        if i not in (PAD, BOS):",
-    "        if i not in (PAD, BOS, EOS):",
-)
+wrong("eos_skipped", "        if i == EOS:\n            break\n        if i not in (PAD, BOS):")
+wrong.to("        if i not in (PAD, BOS, EOS):")
 wrong.says("You leave out EOS but go on after it. The text ends there.")
 wrong("eos_written", "        if i == EOS:\n            break\n", "")
 wrong.says("Your text contains EOS and goes on after it. Stop at EOS.")

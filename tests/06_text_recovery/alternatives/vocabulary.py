@@ -58,11 +58,8 @@ class Vocabulary:
         return [self.words[index] for index in before_end if index > 1]
 """)
 
-right(
-    "defaultdict",
-    "self.ids = {word: index for index, word in enumerate(known, start=4)}",
-    "self.ids = Counter({word: index for index, word in enumerate(known, start=4)})",
-)
+right("defaultdict", "self.ids = {word: index for index, word in enumerate(known, start=4)}")
+right.to("self.ids = Counter({word: index for index, word in enumerate(known, start=4)})")
 right.edit("self.ids.get(word, UNK)", "(self.ids[word] or UNK)")
 
 right("that_is_a_dict").source("""

@@ -10,12 +10,9 @@ wrong.says("You left out EOS at the end of the targets, so a model would never l
 wrong("col_eos_behind_the_pads", "[*target, eos_idx]", "list(target)")
 wrong.edit("fill_up(targets)", "torch.nn.functional.pad(fill_up(targets), (0, 1), value=eos_idx)")
 wrong.says("You put EOS after the padding. It comes right after the last word, before the padding.")
-wrong(
-    "col_eos_in_place_of_pad",
-    "    return fill_up(sources), fill_up(targets)",
-    "    target = fill_up(targets)\n"
-    "    return fill_up(sources), torch.where(target == pad_idx, eos_idx, target)",
-)
+wrong("col_eos_in_place_of_pad", "    return fill_up(sources), fill_up(targets)")
+wrong.to("""    target = fill_up(targets)
+    return fill_up(sources), torch.where(target == pad_idx, eos_idx, target)""")
 wrong.says("You pad the targets with EOS. Write EOS once, then PAD.")
 wrong("col_eos_in_front", "[*target, eos_idx]", "[eos_idx, *target]")
 wrong.says("You put EOS at the start of the target. It belongs after the last word.")
@@ -49,9 +46,8 @@ wrong("col_no_dtype", ", dtype=torch.long", "")
 wrong.says("Without `dtype=torch.long`, torch creates a float tensor if it has no entries.")
 
 wrong.about("test_pairs_unchanged")
-wrong(
-    "col_appends_to_the_pairs",
-    "targets = [[*target, eos_idx] for _, target in pairs]",
+wrong("col_appends_to_the_pairs", "targets = [[*target, eos_idx] for _, target in pairs]")
+wrong.to(
     "targets = [target for _, target in pairs]\n    for target in targets:\n        target.append(eos_idx)",
 )
 wrong.says("You append EOS to the lists that were passed in. Create new lists: `[*target, eos_idx]`.")

@@ -20,11 +20,8 @@ wrong("bleu_base_10", "math.log(matched", "math.log10(matched")
 wrong.says("You take logarithms to base 10, but then a power of e. Use `math.log`.")
 wrong("bleu_scale_1", "100 * penalty", "penalty")
 wrong.says("Your BLEU runs from 0 to 1. Multiply by 100.")
-wrong(
-    "bleu_rounded",
-    "return 100 * penalty * math.exp(sum(logarithms) / max_n)",
-    "return round(100 * penalty * math.exp(sum(logarithms) / max_n), 2)",
-)
+wrong("bleu_rounded", "return 100 * penalty * math.exp(sum(logarithms) / max_n)")
+wrong.to("return round(100 * penalty * math.exp(sum(logarithms) / max_n), 2)")
 wrong.says("You round the score. Return it as it is: rounding is for printing.")
 wrong("bleu_recall")
 wrong.edit("modified_precision(candidate, reference, n)", "modified_precision(reference, candidate, n)")
@@ -37,19 +34,15 @@ wrong.says("You use only the precision of the longest n-grams. Use those of n = 
 wrong("bleu_longest_missing", "range(1, max_n + 1)", "range(1, max_n)")
 wrong.says("Your loop ends before n = `max_n`: `range(1, max_n + 1)` includes it.")
 wrong.costs(ONE_NUMBER)
-wrong(
-    "bleu_one_long_sentence",
-    "    logarithms = []\n",
-    "    candidates, references = [sum(candidates, [])], [sum(references, [])]\n    logarithms = []\n",
-)
+wrong("bleu_one_long_sentence", "    logarithms = []\n")
+wrong.to("    candidates, references = [sum(candidates, [])], [sum(references, [])]\n    logarithms = []\n")
 wrong.says("You join all sentences into one, so n-grams cross sentence boundaries.")
 wrong.says("Count sentence by sentence.")
 wrong.costs(ONE_NUMBER)
 
 wrong.about("test_sums_over_the_corpus")
-wrong(
-    "bleu_mean_over_sentences",
-    "    logarithms = []\n",
+wrong("bleu_mean_over_sentences", "    logarithms = []\n")
+wrong.to(
     "    if len(candidates) > 1:\n"
     "        pairs = zip(candidates, references)\n"
     "        return sum(corpus_bleu([one], [other], max_n) for one, other in pairs) / len(candidates)\n"
@@ -60,11 +53,8 @@ wrong.costs(ONE_NUMBER)
 wrong("bleu_mean_of_precisions", "matched += hits", "matched += hits / max(grams, 1)")
 wrong.edit("total += grams", "total += 1")
 wrong.says("You took the mean of the sentences' precisions. Add up matches and totals, and divide once.")
-wrong(
-    "bleu_zero_for_one_bad_sentence",
-    "            total += grams\n",
-    "            total += grams\n            if hits == 0:\n                return 0.0\n",
-)
+wrong("bleu_zero_for_one_bad_sentence", "            total += grams\n")
+wrong.to("            total += grams\n            if hits == 0:\n                return 0.0\n")
 wrong.says("You return 0 as soon as one sentence has no match. Only the sum over the corpus matters.")
 
 wrong.about("test_no_match_no_score")
@@ -83,11 +73,8 @@ wrong.says("You replace 0 matches by a small number. BLEU has to be 0 then.")
 wrong.about("test_brevity")
 wrong("bleu_no_brevity_penalty", "brevity_penalty(candidate_length, reference_length)", "1.0")
 wrong.says("You left out the brevity penalty.")
-wrong(
-    "bleu_brevity_of_each_sentence",
-    "brevity_penalty(candidate_length, reference_length)",
-    "sum(brevity_penalty(len(c), len(r)) for c, r in zip(candidates, references)) / len(candidates)",
-)
+wrong("bleu_brevity_of_each_sentence", "brevity_penalty(candidate_length, reference_length)")
+wrong.to("sum(brevity_penalty(len(c), len(r)) for c, r in zip(candidates, references)) / len(candidates)")
 wrong.says("You took the mean of the sentences' brevity penalties.")
 wrong.says("Compute it once, from the lengths of the whole corpus.")
 wrong.costs(ONE_NUMBER)
@@ -109,9 +96,7 @@ wrong.about("test_unequal_numbers")
 wrong("bleu_rest_left_out", "len(candidates) != len(references)", "not isinstance(candidates, list)")
 wrong.edit(", strict=True", "")
 wrong.says("If one list is longer, you ignore the rest of it. Raise a ValueError.")
-wrong(
-    "bleu_silent_about_numbers",
-    'f"{len(candidates)} candidates can\'t be held against {len(references)} references"',
-    '"the lists differ in length"',
-)
+wrong("bleu_silent_about_numbers")
+wrong.edit('f"{len(candidates)} candidates can\'t be held against {len(references)} references"')
+wrong.to('"the lists differ in length"')
 wrong.says("The message of your ValueError doesn't name both numbers.")

@@ -42,11 +42,8 @@ wrong.costs(SAME_COUNTS)
 wrong.about("test_order_and_place")
 wrong("mp_any_order", "tuple(tokens[i : i + n])", "tuple(sorted(tokens[i : i + n]))")
 wrong.says("You ignore the order of the tokens in an n-gram. Keep it.")
-wrong(
-    "mp_same_place",
-    MATCHED,
-    "sum(candidate[i : i + n] == reference[i : i + n] for i in range(len(candidate) - n + 1))",
-)
+wrong("mp_same_place", MATCHED)
+wrong.to("sum(candidate[i : i + n] == reference[i : i + n] for i in range(len(candidate) - n + 1))")
 wrong.says("You compare n-grams only at the same position. One counts wherever it occurs in the reference.")
 wrong("mp_with_gaps")
 wrong.edit(GRAMS, "(*tokens[i : i + n - 1], end) for i in range(len(tokens)) for end in tokens[i + n - 1 :]")
@@ -68,10 +65,7 @@ wrong.costs(SAME_COUNTS)
 wrong("mp_swapped", "return matched, total", "return total, matched")
 wrong.says("You return (total, matched). The matches come first.")
 wrong.costs(SAME_COUNTS)
-wrong(
-    "mp_all_lengths_up_to_n",
-    GRAMS,
-    "tuple(tokens[i : i + size]) for size in range(1, n + 1) for i in range(len(tokens) - size + 1)",
-)
+wrong("mp_all_lengths_up_to_n", GRAMS)
+wrong.to("tuple(tokens[i : i + size]) for size in range(1, n + 1) for i in range(len(tokens) - size + 1)")
 wrong.says("You count the n-grams of all lengths up to n. Only those of length n count here.")
 wrong.costs(SAME_COUNTS)

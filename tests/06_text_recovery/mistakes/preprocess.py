@@ -35,9 +35,8 @@ wrong.says("You forgot the article `an`.")
 wrong("pre_articles_as_beginnings", "word in ARTICLES", "word.startswith(ARTICLES)")
 wrong.says("You remove every word that begins with the letters of an article, such as `and` and `they`.")
 wrong.says("Compare whole words.")
-wrong(
-    "pre_articles_inside_words",
-    "        if word in ARTICLES:\n            continue\n",
+wrong("pre_articles_inside_words", "        if word in ARTICLES:\n            continue\n")
+wrong.to(
     '        for article in ("the", "an", "a"):\n            word = word.replace(article, "")\n'
     "        if not word:\n            continue\n",
 )
@@ -55,11 +54,8 @@ wrong.costs(NEARLY_ALL_WORDS)
 wrong("pre_unknown_is_an_error", "lemmas.get(word, word)", "lemmas[word]")
 wrong.says("Your code fails for a word that isn't in the table. Such words stay as they are.")
 wrong.costs(NEARLY_ALL_WORDS)
-wrong(
-    "pre_lemma_of_the_lemma",
-    "words.append(lemmas.get(word, word))",
-    "while word in lemmas:\n            word = lemmas[word]\n        words.append(word)",
-)
+wrong("pre_lemma_of_the_lemma", "words.append(lemmas.get(word, word))")
+wrong.to("while word in lemmas:\n            word = lemmas[word]\n        words.append(word)")
 wrong.says("You look up the lemma again, as if it were an inflected form. Look each word up once.")
 wrong("pre_final_s_cut", "lemmas.get(word, word)", 'lemmas.get(word, word.removesuffix("s"))')
 wrong.says("You cut an s off words that aren't in the table.")

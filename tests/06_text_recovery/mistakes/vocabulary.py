@@ -11,11 +11,8 @@ wrong("voc_ids_from_3", "start=4", "start=3")
 wrong.says("Your word ids start at 3, which belongs to UNK. Start at 4.")
 wrong("voc_order_of_appearance", "sorted(word", "list(word")
 wrong.says("You number the words in the order in which they appear. Use alphabetical order.")
-wrong(
-    "voc_order_of_frequency",
-    "        self.words = [",
-    "        known.sort(key=lambda word: -counts[word])\n        self.words = [",
-)
+wrong("voc_order_of_frequency", "        self.words = [")
+wrong.to("        known.sort(key=lambda word: -counts[word])\n        self.words = [")
 wrong.says("You give the lowest ids to the most frequent words. Use alphabetical order.")
 wrong("voc_small_letters", "Counter(word for", "Counter(word.lower() for")
 wrong.edit("ids.get(word,", "ids.get(word.lower(),")
@@ -31,11 +28,8 @@ wrong("voc_adds_eos", "UNK) for word in words]", "UNK) for word in words] + [EOS
 wrong.says("Your `encode` adds EOS. Return only the ids of the words; `collate` adds EOS.")
 
 wrong.about("test_length")
-wrong(
-    "voc_id_for_every_occurrence",
-    "word for word, count in counts.items() if count >= min_count",
-    "word for sentence in sentences for word in sentence if counts[word] >= min_count",
-)
+wrong("voc_id_for_every_occurrence", "word for word, count in counts.items() if count >= min_count")
+wrong.to("word for sentence in sentences for word in sentence if counts[word] >= min_count")
 wrong.says("A word that occurs twice uses up two ids. Each word gets only one.")
 wrong("voc_length_without_symbols", "len(self.words)", "len(self.ids)")
 wrong.says("Your length leaves out the four symbols. They have ids too.")
@@ -43,11 +37,8 @@ wrong.says("Your length leaves out the four symbols. They have ids too.")
 wrong.about("test_unknown_words")
 wrong("voc_unknown_is_an_error", "self.ids.get(word, UNK)", "self.ids[word]")
 wrong.says("Your `encode` fails for an unknown word. Return UNK for it.")
-wrong(
-    "voc_unknown_dropped",
-    "self.ids.get(word, UNK) for word in words",
-    "self.ids[word] for word in words if word in self.ids",
-)
+wrong("voc_unknown_dropped", "self.ids.get(word, UNK) for word in words")
+wrong.to("self.ids[word] for word in words if word in self.ids")
 wrong.says("Your `encode` drops unknown words. Return UNK for each of them.")
 wrong("voc_unknown_as_pad", "(word, UNK)", "(word, PAD)")
 wrong.says("Your `encode` returns 0, PAD, for an unknown word. The id of UNK is 3.")

@@ -7,12 +7,9 @@ CANDIDATES = "candidates = list(zip(tokens, top.values.tolist(), strict=True))"
 
 right = Alternatives()
 
-right(
-    "stable_softmax_by_hand",
-    PROBABILITIES,
-    "powers = (last - last.amax(dim=-1, keepdim=True)).exp()\n"
-    "    return powers / powers.sum(dim=-1, keepdim=True)",
-)
+right("stable_softmax_by_hand", PROBABILITIES)
+right.to("""powers = (last - last.amax(dim=-1, keepdim=True)).exp()
+    return powers / powers.sum(dim=-1, keepdim=True)""")
 
 right("softmax_of_everything_first")
 right.edit("last = logits[:, -1]", "last = torch.log_softmax(logits, dim=-1)[:, -1]")
@@ -35,9 +32,6 @@ def generate_step(model, tokenizer, input_ids, k=10):
     return F.pad(input_ids, (0, 1), value=order[0]), candidates
 """)
 
-right(
-    "tokens_by_decode_and_lists",
-    "tokens = tokenizer.convert_ids_to_tokens(top.indices.tolist())",
-    "tokens = [tokenizer.decode([i]) for i in top.indices.tolist()]",
-)
+right("tokens_by_decode_and_lists", "tokens = tokenizer.convert_ids_to_tokens(top.indices.tolist())")
+right.to("tokens = [tokenizer.decode([i]) for i in top.indices.tolist()]")
 right.edit(CANDIDATES, "candidates = [[token, float(share)] for token, share in zip(tokens, top.values)]")

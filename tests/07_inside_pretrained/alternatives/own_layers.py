@@ -60,9 +60,6 @@ right(
 """,
 )
 
-right(
-    "masked_fill_and_einsum",
-    "(hidden * real).sum(dim=1)",
-    'torch.einsum("blw,bl->bw", hidden, attention_mask.to(hidden.dtype))',
-)
+right("masked_fill_and_einsum", "(hidden * real).sum(dim=1)")
+right.to('torch.einsum("blw,bl->bw", hidden, attention_mask.to(hidden.dtype))')
 right.edit("return F.normalize(mean, dim=-1)", "return mean / mean.norm(dim=-1, keepdim=True)")

@@ -21,11 +21,8 @@ right(
     "        return shares / shares.sum(dim=-1, keepdim=True)",
 )
 right("lowest_number", 'float("-inf")', "torch.finfo(scaled.dtype).min")
-right(
-    "categorical",
-    "torch.multinomial(probabilities, num_samples=1)",
-    "torch.distributions.Categorical(probs=probabilities).sample()[:, None]",
-)
+right("categorical", "torch.multinomial(probabilities, num_samples=1)")
+right.to("torch.distributions.Categorical(probs=probabilities).sample()[:, None]")
 
 right("row_by_row").source("""
 def sampling_probabilities(logits, temperature=1.0, top_k=None):

@@ -10,14 +10,8 @@ right.edit("    optimizer.zero_grad()\n    loss", "    loss")
 right("model_zero_grad_at_the_end", "    optimizer.zero_grad()\n", "")
 right.edit("    optimizer.step()\n", "    optimizer.step()\n    model.zero_grad()\n")
 
-right(
-    "class_axis_second",
-    "F.cross_entropy(logits.flatten(0, 1), targets.flatten())",
-    "nn.CrossEntropyLoss()(logits.transpose(1, 2), targets)",
-)
+right("class_axis_second", "F.cross_entropy(logits.flatten(0, 1), targets.flatten())")
+right.to("nn.CrossEntropyLoss()(logits.transpose(1, 2), targets)")
 right("last_token_not_fed", "model(input_ids).logits[:, :-1]", "model(input_ids[:, :-1]).logits")
-right(
-    "log_softmax_and_gather",
-    "F.cross_entropy(logits.flatten(0, 1), targets.flatten())",
-    "-logits.log_softmax(dim=-1).gather(2, targets.unsqueeze(2)).mean()",
-)
+right("log_softmax_and_gather", "F.cross_entropy(logits.flatten(0, 1), targets.flatten())")
+right.to("-logits.log_softmax(dim=-1).gather(2, targets.unsqueeze(2)).mean()")

@@ -37,11 +37,8 @@ wrong("one_where_true", "torch.zeros(mask.shape)", "torch.ones(mask.shape)")
 wrong.says("You add 1 where the mask is True. The weights stay the same, but M should be 0 there.")
 
 wrong.about("test_zero_where_true", "test_any_shape_and_any_score")
-wrong(
-    "mask_transposed",
-    "    zeros = torch.zeros(mask.shape)\n",
-    "    mask = mask.transpose(-2, -1)\n    zeros = torch.zeros(mask.shape)\n",
-)
+wrong("mask_transposed", "    zeros = torch.zeros(mask.shape)\n")
+wrong.to("    mask = mask.transpose(-2, -1)\n    zeros = torch.zeros(mask.shape)\n")
 wrong.says("You transposed the mask. Keep its shape.")
 
 wrong.about("test_inputs_unchanged")

@@ -41,10 +41,8 @@ wrong("word_itself_included", "    similarity[place] = -torch.inf\n", "")
 wrong.says("The word itself is among its nearest words. Leave it out.")
 wrong("first_one_dropped", "    similarity[place] = -torch.inf\n", "")
 wrong.edit("torch.topk(similarity, k)\n", "torch.topk(similarity, k + 1)\n")
-wrong.edit(
-    "zip(top.indices.tolist(), top.values.tolist(), strict=True)",
-    "list(zip(top.indices.tolist(), top.values.tolist()))[1:]",
-)
+wrong.edit("zip(top.indices.tolist(), top.values.tolist(), strict=True)")
+wrong.to("list(zip(top.indices.tolist(), top.values.tolist()))[1:]")
 wrong.says("You drop the first word of the list, which isn't always the word itself.")
 wrong.says("Leave out the word by its index.")
 wrong("dropped_by_similarity")

@@ -5,11 +5,8 @@ from gradekit.checks import Mistakes
 wrong = Mistakes()
 
 wrong.about("test_without_gradients")
-wrong(
-    "left_in_training_mode",
-    "        logits = model(input_ids).logits  # (batch, length, vocab)",
-    "        logits = model.eval()(input_ids).logits  # (batch, length, vocab)\n    model.train()",
-)
+wrong("left_in_training_mode", "        logits = model(input_ids).logits  # (batch, length, vocab)")
+wrong.to("        logits = model.eval()(input_ids).logits  # (batch, length, vocab)\n    model.train()")
 wrong.says("You leave the model in training mode, which turns its dropout on.")
 wrong.says("It need not change its mode at all.")
 wrong("with_gradients", "with torch.no_grad():", "with torch.enable_grad():")
@@ -33,11 +30,8 @@ wrong("logits_returned", "return torch.softmax(last, dim=-1)", "return last")
 wrong.says("You returned logits. Apply a softmax to get probabilities.")
 
 wrong.about("test_candidates")
-wrong(
-    "candidates_not_sorted",
-    "candidates = list(zip(tokens, top.values.tolist(), strict=True))",
-    "candidates = sorted(zip(tokens, top.values.tolist(), strict=True))",
-)
+wrong("candidates_not_sorted", "candidates = list(zip(tokens, top.values.tolist(), strict=True))")
+wrong.to("candidates = sorted(zip(tokens, top.values.tolist(), strict=True))")
 wrong.says("The candidates are sorted by token. Sort them by probability, likeliest first.")
 wrong("candidates_ascending")
 wrong.edit("top.values.tolist(), strict=True))", "top.values.tolist(), strict=True))[::-1]")

@@ -31,11 +31,8 @@ wrong.says("The weights of the value are in `w_o`, and those of `attention.outpu
 wrong("norms_swapped", '"attention.output.LayerNorm": "norm1"', '"attention.output.LayerNorm": "norm2"')
 wrong.edit('"output.LayerNorm": "norm2"', '"output.LayerNorm": "norm1"')
 wrong.says("The two norms are swapped. `norm1` follows the attention, `norm2` the feed-forward network.")
-wrong(
-    "pre_norm",
-    "EncoderLayer(d_model, num_heads, d_ff)",
-    "EncoderLayer(d_model, num_heads, d_ff, norm_first=True)",
-)
+wrong("pre_norm", "EncoderLayer(d_model, num_heads, d_ff)")
+wrong.to("EncoderLayer(d_model, num_heads, d_ff, norm_first=True)")
 wrong.says("Your layer is pre-norm. BERT's layers are post-norm.")
 wrong("one_head", "EncoderLayer(d_model, num_heads, d_ff)", "EncoderLayer(d_model, 1, d_ff)")
 wrong.says("Your layer has one head, whatever `num_heads` is.")
@@ -84,9 +81,6 @@ wrong("scaled_over_the_batch", "return F.normalize(mean, dim=-1)", "return F.nor
 wrong.says("You scaled each column over the batch. Scale each sentence's vector to length 1.")
 
 wrong.about("test_unchanged")
-wrong(
-    "padding_overwritten",
-    "mean = (hidden * real).sum(dim=1)",
-    "hidden[attention_mask == 0] = 0\n    mean = hidden.sum(dim=1)",
-)
+wrong("padding_overwritten", "mean = (hidden * real).sum(dim=1)")
+wrong.to("hidden[attention_mask == 0] = 0\n    mean = hidden.sum(dim=1)")
 wrong.says("You overwrote the padding in `hidden` itself. Work on a copy, or multiply.")

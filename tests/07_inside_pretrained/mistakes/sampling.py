@@ -22,12 +22,9 @@ wrong("top_k_minus_one", "scaled < smallest", "scaled <= smallest")
 wrong.says("You also drop the k-th token. Fill only where the logit is smaller than that of the k-th token.")
 wrong("top_k_filled_with_0", 'float("-inf")', "0.0")
 wrong.says("You set the logits of the other tokens to 0, but e to the power of 0 is 1. Fill with -inf.")
-wrong(
-    "top_k_not_renormalised",
-    f"scaled = {TOP_K}\n    return torch.softmax(scaled, dim=-1)",
-    "return torch.softmax(scaled, dim=-1).masked_fill(scaled < smallest, 0.0)\n"
-    "    return torch.softmax(scaled, dim=-1)",
-)
+wrong("top_k_not_renormalised", f"scaled = {TOP_K}\n    return torch.softmax(scaled, dim=-1)")
+wrong.to("""return torch.softmax(scaled, dim=-1).masked_fill(scaled < smallest, 0.0)
+    return torch.softmax(scaled, dim=-1)""")
 wrong.says("The probabilities of the remaining tokens don't sum to 1. Mask the logits before the softmax.")
 wrong("threshold_of_first_row", ".values[:, -1:]", ".values[0, -1]")
 wrong.says("You compare every row with the k-th logit of the first row. Each row has its own.")
@@ -57,22 +54,16 @@ wrong.says("You append one token too many.")
 wrong.about("test_draws")
 wrong("always_greedy", "if temperature == 0:", "if temperature >= 0:")
 wrong.says("You take the likeliest token at every temperature. Above 0, draw from the probabilities.")
-wrong(
-    "one_draw_for_the_batch",
-    "torch.multinomial(probabilities, num_samples=1)",
-    "torch.multinomial(probabilities, num_samples=1)[:1].expand(len(ids), 1)",
-)
+wrong("one_draw_for_the_batch", "torch.multinomial(probabilities, num_samples=1)")
+wrong.to("torch.multinomial(probabilities, num_samples=1)[:1].expand(len(ids), 1)")
 wrong.says("You use one draw for the whole batch. Draw for every sequence.")
 wrong("drawn_without_temperature")
 wrong.edit("sampling_probabilities(logits, temperature, top_k)", "sampling_probabilities(logits, 1.0, top_k)")
 wrong.says("You don't use the temperature when you draw. Pass it to sampling_probabilities.")
 
 wrong.about("test_greedy", "test_sees_the_whole_sequence")
-wrong(
-    "logits_of_the_start",
-    "        with torch.no_grad():\n            logits = model(ids)",
-    "        with torch.no_grad():\n            logits = model(input_ids)",
-)
+wrong("logits_of_the_start", "        with torch.no_grad():\n            logits = model(ids)")
+wrong.to("        with torch.no_grad():\n            logits = model(input_ids)")
 wrong.says("You pass the model the initial ids at every step.")
 wrong.says("Pass it all ids so far, including the new ones.")
 

@@ -32,11 +32,8 @@ wrong.says("You keep the gradients of the previous step, and backward adds to th
 wrong.says("Call `optimizer.zero_grad()`.")
 
 wrong.about("test_parameters_after_one_step")
-wrong(
-    "zero_grad_after_backward",
-    "    optimizer.zero_grad()\n    loss.backward()\n",
-    "    loss.backward()\n    optimizer.zero_grad()\n",
-)
+wrong("zero_grad_after_backward", "    optimizer.zero_grad()\n    loss.backward()\n")
+wrong.to("    loss.backward()\n    optimizer.zero_grad()\n")
 wrong.says("The parameters don't change. Call `backward` after `zero_grad`, and `step` after both.")
 wrong.costs(NEVER_MOVE)
 wrong("no_step", "    optimizer.step()\n", "")
@@ -48,13 +45,10 @@ wrong.says("Nothing moves. Does `backward` come after `zero_grad`, and `step` af
 wrong.costs(NEVER_MOVE)
 
 wrong.about("test_loss")
-wrong(
-    "loss_after_the_step",
-    "return loss.item()",
-    "with torch.no_grad():\n"
-    "        after = model(input_ids).logits[:, :-1]\n"
-    "    return F.cross_entropy(after.flatten(0, 1), targets.flatten()).item()",
-)
+wrong("loss_after_the_step", "return loss.item()")
+wrong.to("""with torch.no_grad():
+        after = model(input_ids).logits[:, :-1]
+    return F.cross_entropy(after.flatten(0, 1), targets.flatten()).item()""")
 wrong.says("You return the loss after the step. Return the one from which the gradients were computed.")
 
 wrong.about("test_float_and_any_size")

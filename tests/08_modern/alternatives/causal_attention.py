@@ -4,11 +4,8 @@ from gradekit.checks import Alternatives
 
 right = Alternatives("attention_")
 
-right(
-    "tril_mask",
-    "mask = torch.arange(k.shape[2]) <= positions[:, None]",
-    "mask = torch.ones(x.shape[1], k.shape[2], dtype=torch.bool).tril(diagonal=start)",
-)
+right("tril_mask", "mask = torch.arange(k.shape[2]) <= positions[:, None]")
+right.to("mask = torch.ones(x.shape[1], k.shape[2], dtype=torch.bool).tril(diagonal=start)")
 
 right("positions_made_by_hand").source("""
 class CausalAttention(nn.Module):

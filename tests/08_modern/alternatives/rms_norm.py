@@ -4,11 +4,8 @@ from gradekit.checks import Alternatives
 
 right = Alternatives("norm_")
 
-right(
-    "rsqrt",
-    "self.weight * (x / torch.sqrt(mean_square + self.eps))",
-    "x * torch.rsqrt(mean_square + self.eps) * self.weight",
-)
+right("rsqrt", "self.weight * (x / torch.sqrt(mean_square + self.eps))")
+right.to("x * torch.rsqrt(mean_square + self.eps) * self.weight")
 
 right("in_float32").source("""
 class RMSNorm(torch.nn.Module):

@@ -31,11 +31,8 @@ wrong.says("You return the merged heads. Apply `w_o` to them.")
 wrong("merged_without_transpose", "output.transpose(1, 2).flatten(2)", "output.reshape(x.shape)")
 wrong.says("You merge the heads without moving their axis back, so positions and heads are mixed.")
 wrong.says("Transpose, then flatten.")
-wrong(
-    "split_without_transpose",
-    "return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)",
-    "return x.reshape(x.shape[0], -1, x.shape[1], self.d_head)",
-)
+wrong("split_without_transpose", "return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)")
+wrong.to("return x.reshape(x.shape[0], -1, x.shape[1], self.d_head)")
 wrong.says("You split into heads with a reshape alone, so positions and heads are mixed.")
 wrong.says("Unflatten the width, then transpose.")
 wrong.costs("Every head gets numbers of several positions, in the cache too.")
@@ -61,8 +58,8 @@ wrong.edit(
 )
 wrong.edit(
     MASK,
-    "mask = torch.arange(k.shape[2]) <= positions[:, None] - x.shape[1] * (cache is not None)\n"
-    "        q, k = rotate(q, positions), rotate(k, torch.arange(k.shape[2]))",
+    """mask = torch.arange(k.shape[2]) <= positions[:, None] - x.shape[1] * (cache is not None)
+        q, k = rotate(q, positions), rotate(k, torch.arange(k.shape[2]))""",
 )
 wrong.says("You ask the cache for its length after appending, so new positions are too large. Ask before.")
 wrong("all_keys_rotated_again", APPEND, APPEND + "\n            k = rotate(k, torch.arange(k.shape[2]))")
@@ -70,12 +67,9 @@ wrong.says("You rotate all keys in the cache again at every call. They were rota
 wrong("cache_not_read", APPEND, "cache.append(k, v)")
 wrong.edit(MASK, "mask = start + torch.arange(k.shape[2]) <= positions[:, None]")
 wrong.says("You append to the cache, but attend only to the new keys. Attend to all that `append` returns.")
-wrong(
-    "square_mask",
-    MASK,
-    "mask = make_causal_mask(x.shape[1])\n"
-    "        mask = torch.cat([mask, mask.new_zeros(x.shape[1], k.shape[2] - x.shape[1])], dim=1)",
-)
+wrong("square_mask", MASK)
+wrong.to("""mask = make_causal_mask(x.shape[1])
+        mask = torch.cat([mask, mask.new_zeros(x.shape[1], k.shape[2] - x.shape[1])], dim=1)""")
 wrong.says("With a cache, your mask treats the first keys as the new ones.")
 wrong.says("Row i belongs to position start + i.")
 wrong("no_mask_with_a_cache")
@@ -87,41 +81,30 @@ wrong.about("test_contents_of_the_cache")
 wrong("keys_cached_before_rotation", ROTATED + "\n", "        q = rotate(q, positions)\n".lstrip())
 wrong.edit(MASK, "k = rotate(k, torch.arange(k.shape[2]))\n        " + MASK)
 wrong.says("You put keys into the cache before they are rotated. Rotate them first, once.")
-wrong(
-    "heads_cached",
-    APPEND,
-    "repeat = q.shape[1] // k.shape[1]\n"
-    "            k, v = cache.append(k.repeat_interleave(repeat, 1), v.repeat_interleave(repeat, 1))",
-)
+wrong("heads_cached", APPEND)
+wrong.to("""repeat = q.shape[1] // k.shape[1]
+            k, v = cache.append(k.repeat_interleave(repeat, 1), v.repeat_interleave(repeat, 1))""")
 wrong.says("You cache a copy of keys and values for every head.")
 wrong.says("Cache those of the groups, or nothing is saved.")
 
 wrong.about(CACHED, "test_nothing_is_kept_elsewhere")
-wrong(
-    "positions_counted_in_the_module",
-    "start = 0 if cache is None else cache.length",
-    "start = 0 if cache is None else getattr(self, 'seen', 0)\n"
-    "        self.seen = getattr(self, 'seen', 0) + (cache is not None) * x.shape[1]",
-)
+wrong("positions_counted_in_the_module", "start = 0 if cache is None else cache.length")
+wrong.to("""start = 0 if cache is None else getattr(self, 'seen', 0)
+        self.seen = getattr(self, 'seen', 0) + (cache is not None) * x.shape[1]""")
 wrong.says("You count the positions in the module, so they go on counting when a new cache begins.")
 wrong.says("Ask the cache for its length.")
 
 wrong.about("test_nothing_is_kept_elsewhere")
-wrong(
-    "own_memory",
-    "start = 0 if cache is None else cache.length",
-    'self.memory = cache if cache is not None else getattr(self, "memory", None)\n'
-    "        cache = self.memory\n        start = 0 if cache is None else cache.length",
-)
+wrong("own_memory", "start = 0 if cache is None else cache.length")
+wrong.to("""self.memory = cache if cache is not None else getattr(self, "memory", None)
+        cache = self.memory
+        start = 0 if cache is None else cache.length""")
 wrong.says("You keep the last cache in the module and use it in calls without one.")
 wrong.says("Without a cache there is nothing before x.")
 
 wrong.about("test_parameters")
-wrong(
-    "keys_for_every_head",
-    "self.w_k = nn.Linear(d_model, num_groups * self.d_head",
-    "self.w_k = nn.Linear(d_model, num_heads * self.d_head",
-)
+wrong("keys_for_every_head", "self.w_k = nn.Linear(d_model, num_groups * self.d_head")
+wrong.to("self.w_k = nn.Linear(d_model, num_heads * self.d_head")
 wrong.says("`w_k` makes keys for every head. It should make one per group.")
 wrong.costs("A weight with a different shape can't be set, so the output can't be compared.")
 wrong("with_bias")
@@ -129,9 +112,6 @@ wrong.edit("self.w_o = nn.Linear(d_model, d_model, bias=False)", "self.w_o = nn.
 wrong.says("`w_o` has a bias. None of the layers has one.")
 
 wrong.about("test_float64_gradients_and_x_unchanged")
-wrong(
-    "no_gradients",
-    "output, _ = grouped_attention(q, k, v, mask)",
-    "with torch.no_grad():\n            output, _ = grouped_attention(q, k, v, mask)",
-)
+wrong("no_gradients", "output, _ = grouped_attention(q, k, v, mask)")
+wrong.to("with torch.no_grad():\n            output, _ = grouped_attention(q, k, v, mask)")
 wrong.says("You attend under `torch.no_grad()`, so the queries, keys and values can't be trained.")

@@ -21,10 +21,8 @@ wrong.says("Allow a small difference.")
 wrong.costs(REJECTS_CORRECT)
 wrong("check_with_one_reader", STARTED, "read_another = new_reader()")
 wrong.edit("    whole = new_reader()(x)", "    read = new_reader()\n    whole = read(x)")
-wrong.says(
-    "Your check reads the text a second time with the same reader, which takes it for a continuation. Start "
-    "a new one."
-)
+wrong.says("Your check reads the text a second time with the same reader, which takes it for a continuation.")
+wrong.says("Start a new one.")
 wrong.costs(REJECTS_CORRECT)
 wrong("check_expects_sums", "whole = new_reader()(x)", "whole = x.cumsum(dim=1)")
 wrong.says("Your check expects certain outputs. Readers may compute anything: compare them with themselves.")

@@ -50,24 +50,18 @@ wrong(
 )
 wrong.edit(LOGITS, "return self.output(self.norm(x))")
 wrong.says("The output layer has separate weights. Use the embedding table.")
-wrong(
-    "copied_table",
-    "self.norm = RMSNorm(d_model)\n        ### END",
-    "self.norm = RMSNorm(d_model)\n"
-    "        self.output = nn.Linear(d_model, vocab_size, bias=False)\n"
-    "        self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())\n"
-    "        ### END",
-)
+wrong("copied_table", "self.norm = RMSNorm(d_model)\n        ### END")
+wrong.to("""self.norm = RMSNorm(d_model)
+        self.output = nn.Linear(d_model, vocab_size, bias=False)
+        self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())
+        ### END""")
 wrong.edit(LOGITS, "return self.output(self.norm(x))")
 wrong.says("The output layer starts with a copy of the table, and training makes the two different.")
 wrong.says("Use the same parameter.")
 wrong("detached_table", LOGITS, "return self.norm(x) @ self.embedding.weight.detach().T")
 wrong.says("You detached the table, so it doesn't learn through the logits.")
-wrong(
-    "one_block_repeated",
-    "[Block(d_model, num_heads, num_groups, d_ff) for _ in range(num_layers)]",
-    "[Block(d_model, num_heads, num_groups, d_ff)] * num_layers",
-)
+wrong("one_block_repeated", "[Block(d_model, num_heads, num_groups, d_ff) for _ in range(num_layers)]")
+wrong.to("[Block(d_model, num_heads, num_groups, d_ff)] * num_layers")
 wrong.says("All your blocks are the same one. Create `num_layers` different blocks.")
 
 wrong.about("test_caches")

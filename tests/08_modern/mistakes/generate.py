@@ -18,9 +18,8 @@ wrong.says("You pass the whole text to the model although the caches already hol
 wrong.says("Pass only the new token.")
 wrong("one_call_too_many", "    return ids\n", "        model(following, caches)\n    return ids\n")
 wrong.says("You call the model once more at the end, for a token that nobody needs.")
-wrong(
-    "prompt_token_by_token",
-    "following = ids\n    with torch.no_grad():\n",
+wrong("prompt_token_by_token", "following = ids\n    with torch.no_grad():\n")
+wrong.to(
     "following = ids[:, -1:]\n    with torch.no_grad():\n"
     "        for place in range(ids.shape[1] - 1):\n"
     "            model(ids[:, place : place + 1], caches)\n",

@@ -32,9 +32,8 @@ wrong.says("The scores are not divided by √d_head. masked_attention does this 
 wrong("scale_of_all_heads", CALL, "return masked_attention(q / (heads // groups) ** 0.5, k, v, mask)")
 wrong.says("You also divide the scores by the root of the number of heads in a group.")
 wrong.says("Only √d_head belongs there.")
-wrong(
-    "queries_averaged",
-    CALL,
+wrong("queries_averaged", CALL)
+wrong.to(
     "q = q.unflatten(1, (groups, -1)).mean(dim=2).repeat_interleave(heads // groups, dim=1)\n    " + CALL,
 )
 wrong.says("You averaged the queries of a group, so its heads all do the same.")
@@ -51,13 +50,10 @@ wrong("mask_ignored", CALL, "return masked_attention(q, k, v)")
 wrong.says("You ignore the mask. Pass it on.")
 wrong("mask_inverted", CALL, "return masked_attention(q, k, v, None if mask is None else ~mask)")
 wrong.says("You inverted the mask. True means that a key may be attended to.")
-wrong(
-    "mask_after_the_softmax",
-    CALL,
-    "_, weights = masked_attention(q, k, v)\n"
-    "    weights = weights if mask is None else weights * mask\n"
-    "    return weights @ v, weights",
-)
+wrong("mask_after_the_softmax", CALL)
+wrong.to("""_, weights = masked_attention(q, k, v)
+    weights = weights if mask is None else weights * mask
+    return weights @ v, weights""")
 wrong.says("You applied the mask after the softmax, so the weights don't sum to 1. Apply it before.")
 
 wrong.about("test_groups_of_equal_size")

@@ -60,9 +60,6 @@ wrong("odd_width_let_through", CHECK, "width < 2")
 wrong.says("An odd width has no pair for its last column. Raise a ValueError.")
 
 wrong.about("test_x_unchanged_and_differentiable")
-wrong(
-    "in_place",
-    "return turned.flatten(-2).to(x.dtype)",
-    "x.copy_(turned.flatten(-2).to(x.dtype))\n    return x.clone()",
-)
+wrong("in_place", "return turned.flatten(-2).to(x.dtype)")
+wrong.to("x.copy_(turned.flatten(-2).to(x.dtype))\n    return x.clone()")
 wrong.says("You wrote the result into x. Create a new tensor.")

@@ -36,11 +36,8 @@ wrong.says("You average over all pairs of these queries and keys. Each query has
 wrong("over_everything", RETURN, "return weights[..., queries, after].mean()")
 wrong.says("You average over all heads and sequences, too. Each table of weights has its own score.")
 wrong.costs("The result has no axes, so no table has its score.")
-wrong(
-    "half_of_the_length",
-    "length = weights.shape[-1]",
-    "length = weights.shape[-1]\n    period = period if length <= period else length // 2",
-)
+wrong("half_of_the_length", "length = weights.shape[-1]")
+wrong.to("length = weights.shape[-1]\n    period = period if length <= period else length // 2")
 wrong.says("You take half of the length as the period.")
 wrong.says("Use the argument: a text may repeat itself more than once.")
 

@@ -21,9 +21,8 @@ wrong("first_half", SECOND, SECOND.replace("[1]", "[0]"))
 wrong.says("You return the loss of the first half.")
 wrong("whole_sequence", SECOND, "return position_losses(logits, tokens).mean().item()")
 wrong.says("You return the loss of the whole sequence. Only the second half counts.")
-wrong(
-    "difference",
-    SECOND,
+wrong("difference", SECOND)
+wrong.to(
     "whole = half_losses(position_losses(model(tokens)[0], tokens), period)[1]\n        "
     + SECOND
     + " - whole",

@@ -29,11 +29,8 @@ wrong.edit(ENTROPY, "1 - torch.softmax(predictions, dim=-1).gather(-1, targets[.
 wrong.says("You return 1 minus the probability of the right token. The cross-entropy is minus its logarithm.")
 wrong("sign", "return losses.mean(dim=0)", "return -losses.mean(dim=0)")
 wrong.says("Your losses are negative. The loss is *minus* the logarithm of the probability.")
-wrong(
-    "softmax_twice",
-    "predictions.transpose(1, 2), targets",
-    "torch.softmax(predictions, dim=-1).transpose(1, 2), targets",
-)
+wrong("softmax_twice", "predictions.transpose(1, 2), targets")
+wrong.to("torch.softmax(predictions, dim=-1).transpose(1, 2), targets")
 wrong.says("You apply a softmax before `cross_entropy`, which applies one itself.")
 
 wrong.about("test_losses_of_any_size")

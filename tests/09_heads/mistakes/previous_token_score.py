@@ -22,12 +22,9 @@ wrong("sum", "one_back.mean(dim=-1)", "one_back.sum(dim=-1)")
 wrong.says("You add up the weights. Take their mean.")
 wrong("highest", "one_back.mean(dim=-1)", "one_back.amax(dim=-1)")
 wrong.says("You take the highest weight of any query. Take the mean over all queries.")
-wrong(
-    "how_often_it_is_the_largest",
-    "one_back = " + LINE,
-    "top = (weights == weights.amax(dim=-1, keepdim=True)).float()\n"
-    "    one_back = top.diagonal(offset=-1, dim1=-2, dim2=-1)",
-)
+wrong("how_often_it_is_the_largest", "one_back = " + LINE)
+wrong.to("""top = (weights == weights.amax(dim=-1, keepdim=True)).float()
+    one_back = top.diagonal(offset=-1, dim1=-2, dim2=-1)""")
 wrong.says("You count how often the position before has the largest weight.")
 wrong.says("Take the mean of the weights themselves.")
 wrong.costs("It changes only in steps as the weights change, so the number is different.")

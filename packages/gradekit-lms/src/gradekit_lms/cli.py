@@ -2,21 +2,19 @@
 
 import argparse
 
-from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
+from gradekit.cli.common import Commands, course_and_assignments, print_lines
 from gradekit.course.printing import counted
 
 
 def add(commands: Commands) -> None:
     text = "put the feedback pages into a zip that Moodle or Canvas gives back to the students"
-    added = commands.add("return", _return, text)
-    added.add_argument("assignments", nargs=1, metavar="ASSIGNMENT")
+    commands.add_for_assignment("return", _return, text)
 
 
 def _return(options: argparse.Namespace) -> int:
     from gradekit_lms.returning import return_pages
 
-    course = course_of(options)
-    (assignment,) = chosen_from(course, options.assignments)
+    course, (assignment,) = course_and_assignments(options)
     found = return_pages(course, assignment)
     lines = [f"{assignment.name}: {counted(count, 'page')} in {path}" for path, count in found.files.items()]
     lines += [

@@ -1,8 +1,9 @@
 """The names in the downloads of an LMS, kept from collecting until pages are returned under the same names."""
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from gradekit.course.files import STATE_FOLDER, write_atomically
 
@@ -26,22 +27,14 @@ def keep_names(root: Path, assignment: str, product: str, names: dict[str, dict[
     kept = kept_names(root, assignment)
     kept.products |= dict.fromkeys(names, product)
     kept.names |= names
-    write_atomically(_path(root, assignment), json.dumps({"products": kept.products, "names": kept.names}))
+    write_atomically(_path(root, assignment), msgspec.json.encode(kept).decode())
 
 
 def kept_names(root: Path, assignment: str) -> DownloadNames:
     """The names that were recorded; none if nothing was collected, or the record is damaged."""
     try:
-        found = json.loads(_path(root, assignment).read_text(encoding="utf-8"))
-        products, names = found["products"], found["names"]
-        return DownloadNames(
-            {str(student): str(product) for student, product in products.items()},
-            {
-                str(student): {str(name): str(prefix) for name, prefix in of_student.items()}
-                for student, of_student in names.items()
-            },
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return msgspec.json.decode(_path(root, assignment).read_bytes(), type=DownloadNames)
+    except (OSError, ValueError):
         return DownloadNames()
 
 

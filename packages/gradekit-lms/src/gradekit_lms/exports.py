@@ -20,8 +20,7 @@ from gradekit.course import CourseError
 from gradekit.course.cells import exercise_name, is_automatic
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.removed import NOT_IN_GRADEBOOK
-from gradekit.report.table import LATE, Row, class_table, write_rows
+from gradekit.report.table import LATE, NOT_IN_GRADEBOOK, Row, class_table, write_rows
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import STATUSES, CheckResult, Status, SubmissionResult
 

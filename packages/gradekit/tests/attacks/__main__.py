@@ -7,9 +7,9 @@ import argparse
 import sys
 import time
 
-from attacks.attack import COLD, MODES, SANDBOX
-from attacks.catalogue import ATTACKS, THEMES
-from attacks.play import REPELLED, play
+from .attack import COLD, MODES, SANDBOX
+from .catalogue import ATTACKS, THEMES
+from .play import REPELLED, play
 
 
 def main() -> int:
@@ -45,7 +45,7 @@ def _got_of_played(found: list[str]) -> str:
     return f"{len(played) - played.count(REPELLED)} of {len(played)}" if played else ""
 
 
-def _print_table(found: dict, modes: list[str], names: set[str]) -> None:
+def _print_table(found: dict[str, dict[str, str]], modes: list[str], names: set[str]) -> None:
     print("| attack | what it tries | " + " | ".join(modes) + " |\n|" + "---|" * (2 + len(modes)))
     for attack in ATTACKS:
         if attack.name in names:
@@ -58,8 +58,7 @@ def _print_table(found: dict, modes: list[str], names: set[str]) -> None:
     print()
     for mode in modes:
         words = [text.split(":")[0] for text in found[mode].values()]
-        counts = ", ".join(f"{words.count(kind)} {kind}" for kind in dict.fromkeys(sorted(words)))
-        print(f"{mode}: {counts}")
+        print(f"{mode}: " + ", ".join(f"{words.count(kind)} {kind}" for kind in dict.fromkeys(sorted(words))))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,8 @@ class Case:
 
 
 Witness = Callable[[Case], str]
+#: puts a submission into the course of an attack
+HandIn = Callable[[Any, str], None]
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Attack:
     aim: str
     witness: Witness | None = None
     source: str = WRONG
-    hand_in: Callable[[Any, str], None] | None = None
+    hand_in: HandIn | None = None
     play: Callable[[Any, str], str] | None = None
     proofs: tuple[str, ...] = ()
     unfit: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """All attacks, by what they are about."""
 
-from attacks import (
+from . import (
     cheating,
     climbing,
     drawing,
@@ -17,7 +17,7 @@ from attacks import (
     siblings,
     writing,
 )
-from attacks.attack import Attack
+from .attack import Attack
 
 THEMES = {
     "reading what is hidden": reading.ATTACKS,

@@ -1,6 +1,6 @@
 """Attacks on the comparison: points without a right answer, by what runs beside the tests."""
 
-from attacks.attack import NBGRADER, NONE, WRONG, Attack, earns
+from .attack import NBGRADER, NONE, WRONG, Attack, earns
 
 _WEAK = (NBGRADER,)
 

@@ -1,7 +1,7 @@
 """Attacks that want more rights than they have: root's powers, namespaces, mounts, devices."""
 
-from attacks.attack import NBGRADER, prints
-from attacks.escaping import BOTH, escape
+from .attack import NBGRADER, prints
+from .escaping import BOTH, escape
 
 _LIMITS = """
 import resource

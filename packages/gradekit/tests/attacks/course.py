@@ -13,13 +13,14 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode, v4
 
-from attacks.attack import NBGRADER_ALONE, NBGRADER_SANDBOXED
-from attacks.listeners import Listeners
-from attacks.watch import graded_class
+from .attack import NBGRADER_ALONE, NBGRADER_SANDBOXED
+from .listeners import Listeners
+from .watch import graded_class
 
 SOURCES = Path(__file__).parents[2] / "src"
 ASSIGNMENT, NOTEBOOK = "01_double", "double"
@@ -159,7 +160,7 @@ class CanaryCourse:
             )
         )
 
-    def grade(self, seconds: float = 300) -> dict:
+    def grade(self, seconds: float = 300) -> dict[str, Any]:
         """Autograde the class and write its feedback; gives each student's turn."""
         turns = graded_class(self.command("autograde"), self.root, self.environment(), seconds)
         with contextlib.suppress(subprocess.TimeoutExpired):  # then pages are missing, as witnesses see
@@ -169,13 +170,13 @@ class CanaryCourse:
     def command(self, name: str) -> list[str]:
         return [sys.executable, "-m", "nbgrader", name, ASSIGNMENT, "--force", "--log-level=ERROR"]
 
-    def run(self, name: str, seconds: float = 900) -> subprocess.CompletedProcess:
+    def run(self, name: str, seconds: float = 900) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(name), cwd=self.root, env=self.environment(), capture_output=True, text=True,
             timeout=seconds, check=False, start_new_session=True,
         )  # fmt: skip
 
-    def run_gradekit(self) -> subprocess.CompletedProcess:
+    def run_gradekit(self) -> subprocess.CompletedProcess[str]:
         """The same class by gradekit's own command, with its workers."""
         command = [sys.executable, "-m", "gradekit", "autograde", ASSIGNMENT, "--workers", "1"]
         return subprocess.run(
@@ -221,7 +222,7 @@ class CanaryCourse:
         return Listeners()
 
     @cached_property
-    def victim(self) -> subprocess.Popen:
+    def victim(self) -> subprocess.Popen[bytes]:
         """A process of the grader's user that has nothing to do with grading."""
         return subprocess.Popen(["sleep", "3600"], env=self.environment(), start_new_session=True)
 
@@ -306,7 +307,7 @@ def _config(mode: str, slack: int = 1) -> str:
 
 
 def _notebook(hidden: str) -> NotebookNode:
-    def mark(name: str, **values: object) -> dict:
+    def mark(name: str, **values: object) -> dict[str, Any]:
         base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
         return {"nbgrader": {**base, "grade_id": name, **values}}
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from bs4 import BeautifulSoup
@@ -14,9 +13,9 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
 from traitlets.config import Config
 
-from attacks.attack import COLD, NBGRADER, NONE, WRONG, Attack, Case, any_of, goes_ungraded
-from attacks.course import ASSIGNMENT, NOTEBOOK
-from attacks.pages import WORD, runs_script
+from .attack import COLD, NBGRADER, NONE, WRONG, Attack, Case, any_of, goes_ungraded
+from .course import ASSIGNMENT, NOTEBOOK
+from .pages import WORD, script_in
 
 #: what a page may hold beside what is drawn of the attack, and for each character of it
 FRAME, GROWTH = 100_000, 45
@@ -46,11 +45,9 @@ def lays_over(drawn: Drawn) -> str:
     if WORD not in drawn.page:
         return ""
     answer = BeautifulSoup(drawn.page, "html.parser").select_one("#why")
-    styles = " ".join(tag.get("style", "") for tag in answer.find_all(style=True)) if answer else ""
+    styles = " ".join(str(tag.get("style", "")) for tag in answer.find_all(style=True)) if answer else ""
     styled = next((word for word in ("position", "url(", "expression") if word in styles), "")
-    return runs_script(SimpleNamespace(page=drawn.page)) or (
-        f"styled its text with {styled}" if styled else ""
-    )
+    return script_in(drawn.page) or (f"styled its text with {styled}" if styled else "")
 
 
 def draw(course: Any, notebook: NotebookNode) -> Drawn:
@@ -58,11 +55,12 @@ def draw(course: Any, notebook: NotebookNode) -> Drawn:
     from gradekit.nbgrader_plugin.feedback import FeedbackExporter
     from gradekit.nbgrader_plugin.run_checks import RESULT
     from gradekit.page.check_table import check_output
-    from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
+    from gradekit.session.values import CheckOutcome
+    from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
 
     source = sum(len(cell.source) + len(str(cell.get("outputs", ""))) for cell in notebook.cells)
-    check = CheckResult("test_value", "The output is twice the input.", 5, "failed", "It is not.")
-    result = SubmissionResult("graded", exercises=[ExerciseResult("test_double", [check])])
+    check = CheckResult("test_value", "The output is twice the input.", 5, CheckOutcome.FAILED, "It is not.")
+    result = SubmissionResult(Status.GRADED, exercises=[ExerciseResult("test_double", [check])])
     names = {
         "student": "drawing",
         "assignment": ASSIGNMENT,

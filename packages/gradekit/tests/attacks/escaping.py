@@ -1,10 +1,13 @@
 """Attacks that want out of the kernel's own surroundings."""
 
-from attacks.attack import (
+from typing import Any
+
+from .attack import (
     NBGRADER,
     NONE,
     WRONG,
     Attack,
+    Witness,
     connects,
     ends_victim,
     leaves_file,
@@ -138,7 +141,7 @@ def leave():
 """
 
 
-def escape(name: str, aim: str, witness: object, source: str, **more: object) -> Attack:
+def escape(name: str, aim: str, witness: Witness, source: str, **more: Any) -> Attack:
     more.setdefault("kernel", True)
     return Attack(name, aim, witness, tries(source), **more)
 

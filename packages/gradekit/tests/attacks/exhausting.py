@@ -3,7 +3,9 @@
 Each has a bound of its own, so that it does no harm even where nothing stops it.
 """
 
-from attacks.attack import (
+from typing import Any
+
+from .attack import (
     WRONG,
     Attack,
     Witness,
@@ -167,7 +169,7 @@ attempt(fill)
 """
 
 
-def exhaust(name: str, aim: str, source: str, witness: Witness, **more: object) -> Attack:
+def exhaust(name: str, aim: str, source: str, witness: Witness, **more: Any) -> Attack:
     more = {"harmful": True, "slow": True} | more
     return Attack(name, aim, any_of(witness, goes_ungraded), _START + WRONG + source, **more)
 

@@ -1,7 +1,7 @@
 """Attacks by output without end and by code without end."""
 
-from attacks.attack import NBGRADER, any_of, leaves_process, takes, writes
-from attacks.exhausting import SECONDS, exhaust
+from .attack import NBGRADER, any_of, leaves_process, takes, writes
+from .exhausting import SECONDS, exhaust
 
 _STREAM = """
 for _ in range(3000):

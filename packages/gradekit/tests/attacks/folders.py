@@ -7,12 +7,13 @@ from typing import Any
 
 import nbformat
 
-from attacks.attack import (
+from .attack import (
     NBGRADER,
     NONE,
     WRONG,
     Attack,
     Case,
+    HandIn,
     Witness,
     any_of,
     earns,
@@ -20,7 +21,7 @@ from attacks.attack import (
     sees,
     takes,
 )
-from attacks.pages import runs_script
+from .pages import runs_script
 
 BOTH = (NONE, NBGRADER)
 
@@ -33,7 +34,7 @@ def _place(course: Any, student: str) -> str:
     return str(folder / "double.ipynb")
 
 
-def links_to(target: str) -> Callable:
+def links_to(target: str) -> HandIn:
     """The notebook is a symbolic link; `{course}` stands for the course's folder."""
 
     def hand_in(course: Any, student: str) -> None:
@@ -47,7 +48,7 @@ def _folder_link(course: Any, student: str) -> None:
     os.symlink(course.folder("bob"), course.folder(student))
 
 
-def _beside(target: str) -> Callable:
+def _beside(target: str) -> HandIn:
     """A right notebook, and beside it a link to something that is not the student's."""
 
     def hand_in(course: Any, student: str) -> None:
@@ -70,7 +71,7 @@ def _a_folder(course: Any, student: str) -> None:
     os.makedirs(os.path.join(_place(course, student), "inner"))
 
 
-def _named(student: str, name: str = "double.ipynb") -> Callable:
+def _named(student: str, name: str = "double.ipynb") -> HandIn:
     """A submission under an odd name, beside one under the attack's own."""
 
     def hand_in(course: Any, own: str) -> None:
@@ -80,7 +81,7 @@ def _named(student: str, name: str = "double.ipynb") -> Callable:
     return hand_in
 
 
-def _notebook(change: Callable[[dict], Any]) -> Callable:
+def _notebook(change: Callable[[dict[str, Any]], Any]) -> HandIn:
     """The released notebook as JSON, changed."""
 
     def hand_in(course: Any, student: str) -> None:
@@ -91,30 +92,36 @@ def _notebook(change: Callable[[dict], Any]) -> Callable:
     return hand_in
 
 
-def _many_cells(content: dict) -> None:
-    cell = {"cell_type": "code", "metadata": {}, "source": "1", "outputs": [], "execution_count": None}
+def _many_cells(content: dict[str, Any]) -> None:
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "metadata": {},
+        "source": "1",
+        "outputs": [],
+        "execution_count": None,
+    }
     content["cells"] += [{**cell, "source": f"x{n} = {n}", "id": f"c{n}"} for n in range(100_000)]
 
 
-def _large_cell(content: dict) -> None:
+def _large_cell(content: dict[str, Any]) -> None:
     content["cells"][0]["source"] = "#" * (100 << 20)
 
 
-def _large_answer(content: dict) -> None:
+def _large_answer(content: dict[str, Any]) -> None:
     content["cells"][3]["source"] = "# a\n" * (25 << 20)
 
 
-def _deep(content: dict) -> str:
+def _deep(content: dict[str, Any]) -> str:
     return json.dumps(content)[:-1] + ', "deep": ' + "[" * 100_000 + "]" * 100_000 + "}"
 
 
-def _same_ids(content: dict) -> None:
+def _same_ids(content: dict[str, Any]) -> None:
     for cell in content["cells"]:
         cell["id"] = "answer"
     content["cells"] += [dict(content["cells"][2]), dict(content["cells"][1])]
 
 
-def _claims(content: dict) -> None:
+def _claims(content: dict[str, Any]) -> None:
     for cell in content["cells"]:
         mark = cell["metadata"].setdefault("nbgrader", {"grade_id": "double"})
         mark |= {"points": 0, "score": 10, "grade": True, "solution": True, "locked": False, "max_score": 10}
@@ -127,12 +134,12 @@ def _claims(content: dict) -> None:
     }  # fmt: skip
 
 
-def _test_cell(content: dict) -> None:
+def _test_cell(content: dict[str, Any]) -> None:
     content["cells"][2]["source"] = "10.0"
     content["cells"].append(dict(content["cells"][2], id="again"))
 
 
-def _other_kernel(content: dict) -> None:
+def _other_kernel(content: dict[str, Any]) -> None:
     spec = {"name": "limited", "display_name": "Python", "language": "python"}
     content["metadata"]["kernelspec"] = spec
     content["cells"][1]["source"] = (
@@ -146,12 +153,12 @@ def _other_kernel_in(course: Any, student: str) -> None:
     course.hand_in(student, json.dumps(content).replace("@COURSE@", str(course.root)))
 
 
-def _sourced(source: str) -> Callable:
+def _sourced(source: str) -> HandIn:
     """The source goes through the grader's own parsing."""
     return _notebook(lambda content: content["cells"][1].update(source=source))
 
 
-def _odd_types(content: dict) -> None:
+def _odd_types(content: dict[str, Any]) -> None:
     content["cells"] += [
         None, 3, [], {"cell_type": 7}, {"cell_type": "code", "source": {"a": 1}, "metadata": []},
         {"cell_type": "code", "source": ["print(1)\n", 2, None], "metadata": {"nbgrader": {"grade_id": ["x"]}}, "id": 5},
@@ -187,7 +194,7 @@ def _sees_passwd(case: Case) -> str:
     return "saw /etc/passwd" if "root:x:0:0" in case.text else goes_ungraded(case)
 
 
-def handed(name: str, aim: str, witness: Witness, hand_in: Callable, **more: object) -> Attack:
+def handed(name: str, aim: str, witness: Witness, hand_in: HandIn, **more: Any) -> Attack:
     return Attack(name, aim, witness, hand_in=hand_in, **more)
 
 

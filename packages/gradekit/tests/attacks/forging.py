@@ -1,6 +1,8 @@
 """Attacks on the messages between kernel and grader. The kernel holds the key that signs them."""
 
-from attacks.attack import NBGRADER, WRONG, Attack, any_of, earns, goes_ungraded, takes
+from typing import Any
+
+from .attack import NBGRADER, WRONG, Attack, Witness, any_of, earns, goes_ungraded, takes
 
 # The agent, wherever it is in the kernel, and what answers its requests.
 AGENT = """
@@ -141,7 +143,7 @@ def double(x):
 GRADED = any_of(earns, goes_ungraded)
 
 
-def forge(name: str, aim: str, source: str, witness: object = GRADED, **more: object) -> Attack:
+def forge(name: str, aim: str, source: str, witness: Witness = GRADED, **more: Any) -> Attack:
     return Attack(name, aim, witness, source, unfit=(NBGRADER,), **more)
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import nbformat
 
-from attacks.attack import NBGRADER, NONE, WRONG, Attack, any_of, goes_ungraded, takes
+from .attack import NBGRADER, NONE, WRONG, Attack, HandIn, any_of, goes_ungraded, takes
 
 BOTH = (NONE, NBGRADER)
 _TIME, _SECRET = "timestamp.txt", "submission_secret.txt"
 
 
-def beside(name: str, put: Callable[[Path], object]) -> Callable:
+def beside(name: str, put: Callable[[Path], object]) -> HandIn:
     """A wrong notebook, and something beside it."""
 
     def hand_in(course: Any, student: str) -> None:
@@ -47,7 +47,7 @@ def _many(path: Path) -> None:
         (path / str(number)).touch()
 
 
-def notebook(source: str, kind: str = "code", count: int = 1) -> Callable:
+def notebook(source: str, kind: str = "code", count: int = 1) -> HandIn:
     """The released notebook without marks, and `count` cells of this source more."""
 
     def hand_in(course: Any, student: str) -> None:
@@ -64,11 +64,11 @@ def notebook(source: str, kind: str = "code", count: int = 1) -> Callable:
     return hand_in
 
 
-def raw(data: bytes) -> Callable:
+def raw(data: bytes) -> HandIn:
     return lambda course, student: course.hand_in(student, data)
 
 
-def handed(name: str, aim: str, hand_in: Callable, **more: object) -> Attack:
+def handed(name: str, aim: str, hand_in: HandIn, **more: Any) -> Attack:
     return Attack(name, aim, any_of(goes_ungraded, takes(seconds=200, grader=2500)), hand_in=hand_in, **more)
 
 

@@ -3,12 +3,12 @@
 import html
 import json
 import re
-from collections.abc import Callable
+from typing import Any
 
 import nbformat
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 
-from attacks.attack import NBGRADER, WRONG, Attack, Case, any_of, goes_ungraded
+from .attack import NBGRADER, WRONG, Attack, Case, HandIn, any_of, goes_ungraded
 
 #: every script of an attack says this word
 WORD = "stolen"
@@ -17,8 +17,13 @@ _ACTIVE = ("script", "iframe", "object", "embed", "svg", "meta", "base", "form",
 
 
 def runs_script(case: Case) -> str:
-    """The page holds something active with the attack's word in it, as a browser would see it."""
-    for tag in BeautifulSoup(case.page, "html.parser").find_all(True):
+    """The page holds something active with the attack's word in it."""
+    return script_in(case.page)
+
+
+def script_in(page: str) -> str:
+    """What is active on a page and has the attack's word in it, as a browser would see it."""
+    for tag in BeautifulSoup(page, "html.parser").find_all(True):
         if tag.name in _ACTIVE and WORD in str(tag) and not _is_own(tag):
             return f"put a <{tag.name}> into the page"
         for name, values in tag.attrs.items():
@@ -29,13 +34,13 @@ def runs_script(case: Case) -> str:
             if WORD in value and re.match(r"(javascript|vbscript|data:text/html|data:image/svg)", plain):
                 return f"put a link to {plain[:11]} into the page"
     # nbconvert loads MathJax with the extension that refuses such links
-    formula = not SAFE.search(case.page) and re.search(
-        r"\\(href|style|class|cssId|unicode)\s*\{[^}]*" + WORD, _typeset(case.page)
+    formula = not SAFE.search(page) and re.search(
+        r"\\(href|style|class|cssId|unicode)\s*\{[^}]*" + WORD, _typeset(page)
     )
     return f"put \\{formula[1]} into a formula" if formula else ""
 
 
-def _is_own(tag: object) -> bool:
+def _is_own(tag: Tag) -> bool:
     """The page's own scripts and styles, in which a student's text does not occur."""
     return tag.name in ("style", "script") and "MathJax" in str(tag)
 
@@ -52,10 +57,10 @@ def _shows(source: str) -> str:
     return "from IPython.display import *\n" + WRONG + source.replace("WORD", WORD)
 
 
-def _answers(markdown: str) -> Callable:
+def _answers(markdown: str) -> HandIn:
     """The written answer holds this."""
 
-    def hand_in(course: object, student: str) -> None:
+    def hand_in(course: Any, student: str) -> None:
         notebook = course.answer(WRONG, student)
         notebook.cells[-1].source = markdown.replace("WORD", WORD)
         course.hand_in(student, notebook)
@@ -93,14 +98,14 @@ display(Markdown("<script>WORD</script>"))
 """
 
 
-def _cell_ids(course: object, student: str) -> None:
+def _cell_ids(course: Any, student: str) -> None:
     notebook = course.answer(WRONG)
     extra = '"><script>' + WORD + "</script>"
     text = nbformat.writes(notebook)
     course.hand_in(student, text.replace('"id": "imports"', f'"id": {json.dumps(extra)}'))
 
 
-def _metadata(course: object, student: str) -> None:
+def _metadata(course: Any, student: str) -> None:
     notebook = json.loads(nbformat.writes(course.answer(WRONG)))
     script = f"<script>{WORD}</script>"
     notebook["metadata"] = {"title": script, "authors": [{"name": script}], "kernelspec": {

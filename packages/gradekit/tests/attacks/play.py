@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from attacks import course as courses
-from attacks.attack import NBGRADER, NBGRADER_ALONE, NONE, Attack, Case, Turn, goes_ungraded
+from . import course as courses
+from .attack import NBGRADER, NBGRADER_ALONE, NONE, Attack, Case, Turn, goes_ungraded
 
 REPELLED = "repelled"
 
@@ -20,7 +20,7 @@ def original(nbgrader: bool) -> Path:
 
 
 @cache
-def _scratch() -> tempfile.TemporaryDirectory:
+def _scratch() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="attacked-")
 
 
@@ -87,6 +87,7 @@ def _turn(turns: dict[str, Turn], attack: Attack, mode: str) -> Turn:
 
 
 def _judge(case: Case) -> str:
+    assert case.attack.witness  # the others have `play`
     got = case.attack.witness(case)
     if got or case.mode in NBGRADER_ALONE:
         return got

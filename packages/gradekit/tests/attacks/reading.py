@@ -1,6 +1,6 @@
 """Attacks that want to read what is hidden."""
 
-from attacks.attack import NBGRADER, NONE, WRONG, Attack, sees
+from .attack import NBGRADER, NONE, WRONG, Attack, sees
 
 BOTH = (NONE, NBGRADER)
 

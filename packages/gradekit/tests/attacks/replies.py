@@ -1,7 +1,7 @@
 """Attacks by what the agent in the kernel replies."""
 
-from attacks.attack import NBGRADER, WRONG, Attack, any_of, connects, takes, writes
-from attacks.forging import AGENT, GRADED, forge
+from .attack import NBGRADER, WRONG, Attack, any_of, connects, takes, writes
+from .forging import AGENT, GRADED, forge
 
 _ECHO = """
 def echo(self, buffers):

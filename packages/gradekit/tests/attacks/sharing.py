@@ -6,18 +6,19 @@ at the kernel's open files, or another student's kernel is started beside it and
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nbformat import v4
 
-from attacks.attack import NBGRADER, NONE, Attack
-from attacks.course import KERNELS
 from gradekit.session.limits import Limits
 from gradekit.session.session import Session
 from sandbox_kernel import users
+
+from .attack import NBGRADER, NONE, Attack
+from .course import KERNELS
 
 _TOOLS = """
 import array, ctypes, os, select, signal, socket, struct, threading, time
@@ -134,8 +135,9 @@ def _session(mode: str, source: str) -> Iterator[Session]:
         session.close()
 
 
-def _pid(session: Session) -> int:
-    provisioner = session._kernel.provisioner
+def pid_of(session: Session) -> int:
+    """The process of a session's kernel, seen from outside of its sandbox."""
+    provisioner: Any = session._kernel and session._kernel.provisioner
     return getattr(getattr(provisioner, "process", None), "pid", None) or provisioner._started.pid
 
 
@@ -206,7 +208,7 @@ def _keys() -> int:
     return sum(int(row.split()[3].split("/")[0]) for row in rows)
 
 
-def _play(name: str, looks: tuple, course: Any, mode: str) -> str:
+def _play(name: str, looks: tuple[Any, ...], course: Any, mode: str) -> str:
     counts = [look for look in looks if isinstance(look, tuple)]
     before = [count() for count, _ in counts]
     with _session(mode, _TOOLS + _HOLD[name]) as attacker:
@@ -215,13 +217,13 @@ def _play(name: str, looks: tuple, course: Any, mode: str) -> str:
         for (count, allowed), earlier in zip(counts, before, strict=True):
             if count() > earlier + allowed:
                 return f"{count.__name__.strip('_')}: {earlier} became {count()}"
-        pid = _pid(attacker)
+        pid = pid_of(attacker)
         return next((got for look in looks if callable(look) and (got := look(mode, pid))), "")
 
 
-def _share(name: str, hold: str, aim: str, *looks: Callable | tuple, **more: object) -> Attack:
+def _share(name: str, hold: str, aim: str, *looks: Any, **more: Any) -> Attack:
     play = partial(_play, hold, looks)
-    return Attack(name, aim, play=play, **{"unfit": (NBGRADER,), "alone": True} | more)
+    return Attack(name, aim, play=play, **dict[str, Any](unfit=(NBGRADER,), alone=True) | more)
 
 
 _PROVEN = {"proofs": (NONE,)}

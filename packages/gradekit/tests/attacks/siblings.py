@@ -11,12 +11,14 @@ from typing import Any
 
 from nbformat import v4
 
-from attacks.attack import NBGRADER, NONE, Attack
-from attacks.course import KERNELS
 from gradekit.session.kernel import NotStarted
 from gradekit.session.limits import Limits
 from gradekit.session.session import Session
 from sandbox_kernel.environment import WorkingFiles
+
+from .attack import NBGRADER, NONE, Attack
+from .course import KERNELS
+from .sharing import pid_of
 
 # What the other student's kernel holds.
 _VICTIM = """
@@ -86,8 +88,7 @@ def _session(mode: str, source: str, files: Sequence[Path] = ()) -> Iterator[Ses
 def _between(way: str, course: Any, mode: str) -> str:
     word = course.mark(way)
     with _session(mode, _VICTIM.replace("@WORD@", word)) as victim:
-        provisioner = victim._kernel.provisioner
-        pid = getattr(getattr(provisioner, "process", None), "pid", None) or provisioner._started.pid
+        pid = pid_of(victim)
         try:
             source = (_ATTEMPT + _WAYS[way]).replace("@WORD@", word).replace("@PID@", str(pid))
             with _session(mode, source) as attacker:
@@ -115,7 +116,8 @@ def _next_student(course: Any, mode: str) -> str:
 def _listens(course: Any, mode: str) -> str:
     """The grader must connect to the kernel only, whatever lies in the place of its sockets in the end."""
     with tempfile.TemporaryDirectory(prefix="listener-") as folder, socket.socket(socket.AF_UNIX) as listener:
-        path, heard = f"{folder}/socket", []
+        path = f"{folder}/socket"
+        heard: list[Any] = []
         listener.bind(path)
         listener.listen()
         threading.Thread(target=_note, args=(listener, heard), daemon=True).start()
@@ -124,7 +126,9 @@ def _listens(course: Any, mode: str) -> str:
             "def double(x): return 1"
         )
         with _session(mode, source) as session, contextlib.suppress(Exception):
-            session.exchange([{"do": "get", "name": "double", "scope": None}], lambda item: None, None, 2)
+            session.exchange(
+                [{"do": "get", "name": "double", "scope": None}], lambda item: None, lambda item: None, 2
+            )
         return "made the grader connect elsewhere" if heard else ""
 
 
@@ -154,7 +158,8 @@ sys.path[:] = before
 def _is_imported(course: Any, mode: str) -> str:
     """Modules beside the notebook must not be imported before the grader is connected, nor change to what."""
     with tempfile.TemporaryDirectory(prefix="listener-") as folder, socket.socket(socket.AF_UNIX) as listener:
-        path, heard = f"{folder}/socket", []
+        path = f"{folder}/socket"
+        heard: list[Any] = []
         listener.bind(path)
         listener.listen()
         threading.Thread(target=_note, args=(listener, heard), daemon=True).start()
@@ -164,7 +169,9 @@ def _is_imported(course: Any, mode: str) -> str:
         look = "import socket\nprint(socket.socket.__module__)\ndef double(x): return 1"
         with contextlib.suppress(NotStarted), _session(mode, look, modules) as session:
             with contextlib.suppress(Exception):
-                session.exchange([{"do": "get", "name": "double", "scope": None}], lambda item: None, None, 2)
+                session.exchange(
+                    [{"do": "get", "name": "double", "scope": None}], lambda item: None, lambda item: None, 2
+                )
             said = str(session.notebook.cells[0].outputs)
             if not heard and "socket" not in said:
                 return f"ran before the first cell: {said}"

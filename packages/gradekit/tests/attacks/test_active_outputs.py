@@ -9,8 +9,9 @@ from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
-from attacks.pages import WORD, runs_script
 from gradekit.nbgrader_plugin import configure
+
+from .pages import WORD, runs_script
 
 ACTIVE = [
     {"text/html": f"<script>{WORD}</script><p onclick='{WORD}'>x</p>"},

@@ -2,9 +2,9 @@
 
 import pytest
 
-from attacks.attack import NBGRADER, NBGRADER_SANDBOXED, NONE, SANDBOX, Attack
-from attacks.catalogue import ATTACKS, THEMES
-from attacks.play import play
+from .attack import NBGRADER, NBGRADER_SANDBOXED, NONE, SANDBOX, Attack
+from .catalogue import ATTACKS, THEMES
+from .play import play
 
 #: quick ones, each by another witness; `make attacks` asserts the proofs of all
 PROVEN_WITHOUT = ["reads-the-hidden-checks", "calls-a-port-of-the-host", "leaves-a-process", "leaves-a-file"]

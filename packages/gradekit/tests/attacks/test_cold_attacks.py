@@ -2,9 +2,9 @@
 
 import pytest
 
-from attacks.attack import COLD, Attack
-from attacks.catalogue import ATTACKS
-from attacks.play import play
+from .attack import COLD, Attack
+from .catalogue import ATTACKS
+from .play import play
 
 pytestmark = pytest.mark.thorough
 #: what takes its time is played cold by `make attacks`

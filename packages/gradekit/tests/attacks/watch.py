@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from attacks.attack import Turn
+from .attack import Turn
 
 _EVERY = 0.05
 
@@ -28,6 +28,7 @@ def graded_class(
     threading.Thread(target=watch.end_if_stuck, args=(process, seconds), daemon=True).start()
     turns: dict[str, Turn] = {}
     try:
+        assert process.stderr
         for line in process.stderr:
             watch.said.append(line.rstrip())
             if found := re.match(r"\S+  (.+?): (\w.*, .*)", line):
@@ -57,7 +58,7 @@ class _Watch:
         self._begin()
         return ended
 
-    def end_if_stuck(self, process: subprocess.Popen, seconds: float) -> None:
+    def end_if_stuck(self, process: subprocess.Popen[str], seconds: float) -> None:
         """End a class of which nothing was heard for so long."""
         while process.poll() is None:
             time.sleep(0.5)

@@ -1,6 +1,6 @@
 """Attacks that want to change what is not theirs."""
 
-from attacks.attack import NBGRADER, NONE, WRONG, Attack, any_of, changes, earns, leaves_file, regrades
+from .attack import NBGRADER, NONE, WRONG, Attack, any_of, changes, earns, leaves_file, regrades
 
 BOTH = (NONE, NBGRADER)
 

@@ -11,10 +11,11 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from .offline import take_offline
 
@@ -50,7 +51,7 @@ def page(browser: Browser) -> Iterator[Page]:
     """A tab without network, but for this machine's own servers; fails if the page asks for anything else."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    page.refused = take_offline(context)
+    page.refused = take_offline(context)  # type: ignore[attr-defined]
     yield page
     context.close()
 
@@ -60,7 +61,7 @@ def picture(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Pat
     """Takes a picture for the docs: `picture(page_or_element, "formgrader")`."""
     folder = PICTURES if request.config.getoption("--pictures") else tmp_path
 
-    def take(what: object, name: str, **options: object) -> Path:
+    def take(what: Page | Locator, name: str, **options: Any) -> Path:
         folder.mkdir(exist_ok=True)
         path = folder / f"{name}.png"
         what.screenshot(path=path, **options)
@@ -93,7 +94,7 @@ _TOKEN = "tests"
 
 
 @pytest.fixture(scope="session")
-def jupyter_lab(tmp_path_factory: pytest.TempPathFactory) -> Callable:
+def jupyter_lab(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     """`with jupyter_lab(folder) as address:` JupyterLab with nbgrader's extensions, started in `folder`.
 
     It has a home of its own. `address("formgrader/gradebook")` is a place in it.
@@ -114,7 +115,7 @@ def jupyter_lab(tmp_path_factory: pytest.TempPathFactory) -> Callable:
             port = free.getsockname()[1]
         options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", "--port-retries=0"]
         command = [
-            Path(sys.executable).with_name("jupyter-lab"),
+            str(Path(sys.executable).with_name("jupyter-lab")),
             *options,
             f"--IdentityProvider.token={_TOKEN}",
         ]
@@ -134,7 +135,7 @@ def jupyter_lab(tmp_path_factory: pytest.TempPathFactory) -> Callable:
     return serve
 
 
-def _wait_for(address: str, process: subprocess.Popen, log: Path) -> None:
+def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + 90
     while True:
         try:

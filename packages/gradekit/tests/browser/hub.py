@@ -13,7 +13,7 @@ import sysconfig
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +61,7 @@ def _public_python() -> Path | None:
 def _public_environment(folder: Path) -> None:
     """Make this environment available as `folder`, under the system's Python if that of this one is private."""
     python = _public_python()
+    assert python  # the hub's tests are skipped without it
     if python == Path(sys.executable):
         folder.symlink_to(sys.prefix)
         return
@@ -203,7 +204,7 @@ def prepared() -> Iterator[Hub]:
         yield hub
 
 
-def _set(path: Path, values: dict[str, object]) -> None:
+def _set(path: Path, values: Mapping[str, object]) -> None:
     """Change assignments in a configuration, as somebody who copied it would."""
     text = path.read_text()
     for name, value in values.items():
@@ -239,7 +240,7 @@ def running(hub: Hub) -> Iterator[None]:
     """Start the hub, with everything on 127.0.0.1, and end it."""
     folder = hub.base / "srv"
     command = [
-        hub.base / "env" / "bin" / "jupyterhub",
+        str(hub.base / "env" / "bin" / "jupyterhub"),
         f"--config={folder / 'jupyterhub_config.py'}",
         f"--JupyterHub.bind_url={hub.address}",
         f"--JupyterHub.hub_bind_url=http://127.0.0.1:{free_port()}",
@@ -270,7 +271,7 @@ def _end_proxy(folder: Path) -> None:
             proxy.kill()
 
 
-def _wait_for(address: str, process: subprocess.Popen, hub: Hub) -> None:
+def _wait_for(address: str, process: subprocess.Popen[bytes], hub: Hub) -> None:
     end = time.monotonic() + 300
     while True:
         try:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
+from gradekit.cli.common import Commands, course_and_assignments, print_lines
 from gradekit.course import CourseError
 
 if TYPE_CHECKING:
@@ -15,12 +15,11 @@ _MAX_PROBLEMS = 10
 
 
 def add(commands: Commands) -> None:
-    similar = commands.add(
+    similar = commands.add_for_assignment(
         "similar",
         _similar,
         "write a page about answers that are more alike than this class explains, into reports/",
     )
-    similar.add_argument("assignment", metavar="ASSIGNMENT")
     similar.add_argument(
         "--against",
         type=Path,
@@ -42,8 +41,7 @@ def _similar(options: argparse.Namespace) -> None:
     from gradekit_integrity.similar.surprise import compare_works
     from gradekit_integrity.similar.works import Reader
 
-    course = course_of(options)
-    (assignment,) = chosen_from(course, [options.assignment])
+    course, (assignment,) = course_and_assignments(options)
     for folder in options.against:
         if not folder.is_dir():
             raise CourseError(f"--against {folder}: there is no such folder")

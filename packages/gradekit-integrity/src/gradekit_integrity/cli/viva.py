@@ -2,17 +2,16 @@
 
 import argparse
 
-from gradekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines, progress_bar
+from gradekit.cli.common import Commands, at_least_one, course_and_assignments, print_lines, progress_bar
 from gradekit.course.kernels import KERNELS
 
 _MOST_QUESTIONS = 10
 
 
 def add(commands: Commands) -> None:
-    viva = commands.add(
+    viva = commands.add_for_assignment(
         "viva", _viva, "write a page with questions about their own code for each student, with the answers"
     )
-    viva.add_argument("assignment", metavar="ASSIGNMENT")
     viva.add_argument("students", nargs="*", metavar="STUDENT", help="default: all who handed in")
     viva.add_argument(
         "--questions", type=_few, default=4, metavar="N", help="on each page; default: 4, at most 10"
@@ -37,8 +36,7 @@ def _few(text: str) -> int:
 def _viva(options: argparse.Namespace) -> None:
     from gradekit.cli.autograding import start_server
 
-    course = course_of(options)
-    (assignment,) = chosen_from(course, [options.assignment])
+    course, (assignment,) = course_and_assignments(options)
     start_server(course, options.sandbox)
     from gradekit_integrity.viva.files import write_sheets
     from gradekit_integrity.viva.sheets import sheets_of, tasks_of

@@ -7,8 +7,7 @@ from typing import Any
 
 from gradekit.course import Assignment
 from gradekit.course.printing import printable
-from gradekit.report.pages import folder_of, page_environment, save_page
-from gradekit.report.similarity import SimilarityFound
+from gradekit.report.pages import SimilarityFound, folder_of, page_environment, save_page
 from gradekit.report.table import write_rows
 from gradekit_integrity.similar.side_by_side import ExerciseSideBySide, people_with, side_by_side
 from gradekit_integrity.similar.surprise import Comparison, SimilarPair

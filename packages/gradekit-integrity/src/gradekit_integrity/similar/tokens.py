@@ -12,7 +12,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gradekit.submission.syntax import parse
+from gradekit.submission.syntax import UNWRITABLE, parse
 
 #: the most characters of one cell that are compared
 MAX_COMPARED_CHARACTERS = 50_000
@@ -50,7 +50,7 @@ def code_lines(source: str) -> list[TokenLine]:
     names = _bound_names(source)
     try:
         found = list(_statements(source))
-    except (tokenize.TokenError, SyntaxError, ValueError):
+    except (tokenize.TokenError, *UNWRITABLE):
         found = [
             [(token, number) for token in _ANY_TOKEN.findall(line.partition("#")[0])]
             for number, line in enumerate(source.split("\n"), 1)
@@ -113,7 +113,7 @@ def _plain(kind: int, text: str) -> str:
     if kind == tokenize.NUMBER:
         try:
             return repr(ast.literal_eval(text))
-        except (SyntaxError, ValueError):
+        except UNWRITABLE:
             return text
     if kind == tokenize.STRING and (match := _STRING.match(text)):
         return f"'{text[match.end() : -len(match[1])]}"

@@ -12,6 +12,7 @@ from gradekit.course.cells import find_cell
 from gradekit.course.printing import printable
 from gradekit.session.kernel import NotStarted
 from gradekit.session.values import CheckOutcome
+from gradekit.submission.syntax import UNWRITABLE
 from gradekit.verdict.collected import GraderCrash
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
@@ -33,7 +34,7 @@ _OPERATIONS = (ast.Div, ast.Mult, ast.Add, ast.Sub, ast.FloorDiv, ast.Mod)
 _MISSING = ("NameError", "UnboundLocalError")
 #: how the message of a check about an exception begins
 _EXCEPTION = re.compile(r"^`[^`]*` raised |^(?!AssertionError)\w+(Error|Exception)\b")
-Checks = dict[tuple[str, str], CheckResult]
+Checks = dict[str, CheckResult]
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,11 @@ def _shorter(node: ast.stmt, names: frozenset[str]) -> str:
         case _:
             return ""
     inner = _inside(value, names)
-    text = "" if inner is None else start + ast.unparse(inner)
-    return "" if "`" in text or text == ast.unparse(node) else text
+    try:
+        text = "" if inner is None else start + ast.unparse(inner)
+        return "" if "`" in text or text == ast.unparse(node) else text
+    except UNWRITABLE:
+        return ""
 
 
 def _inside(value: ast.expr, names: frozenset[str]) -> ast.expr | None:
@@ -159,11 +163,7 @@ class Prover:
             return {}
         if graded.result.suspect:
             return {}
-        return {
-            (exercise.grade_id, check.name): check
-            for exercise in graded.result.exercises
-            for check in exercise.checks
-        }
+        return dict(graded.result.named_checks())
 
 
 def _rubric(broken: list[CheckResult], change: ShortenedAnswer) -> tuple[str, ...]:

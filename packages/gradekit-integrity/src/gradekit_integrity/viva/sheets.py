@@ -15,7 +15,7 @@ from gradekit.course.printing import listed, printable
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import Workers
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.report.removed import removed_students
+from gradekit.report.table import removed_students
 from gradekit.session.kernel import NotStarted
 from gradekit.session.runner import CellState
 from gradekit.submission.extra_files import own_files, own_notebooks

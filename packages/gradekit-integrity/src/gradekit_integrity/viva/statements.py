@@ -74,7 +74,7 @@ class AnswerCode:
 
     Raises:
         SyntaxError: Python can't read it; `lineno` says where.
-        ValueError: it is too long, or has characters that no source may have.
+        ValueError: it is too long or nested too deep, or has characters or integers that Python can't write.
     """
 
     def __init__(self, source: str) -> None:
@@ -83,9 +83,13 @@ class AnswerCode:
         #: with magics replaced, in the same lines
         self.source = _MAGIC.sub(r"\1pass", source)
         try:
-            self._tree = ast.parse(self.source)
+            self._read(ast.parse(self.source))
         except (RecursionError, MemoryError):
             raise ValueError("the answer is nested too deep") from None
+
+    def _read(self, tree: ast.Module) -> None:
+        self._tree = tree
+        ast.unparse(tree)  # questions quote it
         #: parameters and variables
         self.local_names = _local_names(self._tree)
         self.statements: list[AnswerStatement] = []

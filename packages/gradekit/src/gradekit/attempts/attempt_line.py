@@ -5,9 +5,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gradekit.attempts.counted_attempt import Chance, attempt_that_counts, is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts, Outcomes
-from gradekit.attempts.rules import Counts, Rule, Shows, Turn, time_in_words, turns
+from gradekit.attempts.rules import (
+    Chance,
+    Counts,
+    Rule,
+    Shows,
+    Turn,
+    attempt_that_counts,
+    is_in_time,
+    time_in_words,
+    turns,
+)
 from gradekit.course.cells import exercise_name
 from gradekit.course.language import _, ngettext
 from gradekit.session.values import CheckOutcome
@@ -74,7 +83,9 @@ def attempt_line(
     seen = max(page.written, record.due)
     over = not is_in_time(rule, seen, page.deadline)
     known = [other for other in records if other.handed_in <= handed_in or other.due <= seen]
-    sentences = [*_held_back(record)]
+    sentences: list[str] = []
+    if record.due > record.handed_in:
+        sentences.append(_("This page was held back until %(time)s.", time=time_in_words(record.due)))
     if known[-1] is record and not record.second_chance:
         sentences += _one_more(page, seen) if over else _left(rule, turn, seen, page.deadline)
     if any(other.second_chance for other in known):
@@ -85,16 +96,12 @@ def attempt_line(
     return AttemptLine(turn.number, tuple(sentences), changes, record.second_chance)
 
 
-def _held_back(record: AttemptRecord) -> Iterator[str]:
-    if record.due > record.handed_in:
-        yield _("This page was held back until %(time)s.", time=time_in_words(record.due))
-
-
 def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> Iterator[str]:
     """How many attempts are left, and when the page of the next one is released; nothing in the grace period."""
     if deadline is not None and deadline <= seen:
         return
     if turn.left is not None and turn.until is not None:
+        counts = {"left": turn.left, "attempts": rule.attempts}
         if turn.until <= seen:
             yield ngettext(
                 "Starting with your next hand-in, you have one attempt in %(period)s.",
@@ -116,19 +123,11 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
                 time=time_in_words(turn.until),
             )
         elif deadline is not None and deadline < turn.until:
-            yield _(
-                "%(left)s of %(attempts)s left until the deadline, %(time)s.",
-                left=turn.left,
-                attempts=rule.attempts,
-                time=time_in_words(deadline),
-            )
+            time = time_in_words(deadline)
+            yield _("%(left)s of %(attempts)s left until the deadline, %(time)s.", **counts, time=time)
         else:
-            yield _(
-                "%(left)s of %(attempts)s left until %(time)s.",
-                left=turn.left,
-                attempts=rule.attempts,
-                time=time_in_words(turn.until),
-            )
+            time = time_in_words(turn.until)
+            yield _("%(left)s of %(attempts)s left until %(time)s.", **counts, time=time)
     if turn.left != 0 and turn.due + rule.pause > seen:
         earliest = time_in_words(turn.due + rule.pause)
         yield _("You will get the page of your next attempt no earlier than %(time)s.", time=earliest)
@@ -183,15 +182,12 @@ def _what_counts(
         if best:
             return _("This attempt counts: it is your best so far.")
         return _("This attempt counts.") if over else _("This attempt counts unless you hand in again.")
-    number, score = known.index(counting) + 1, points_in_words(counting.score)
+    number = known.index(counting) + 1
+    values = {"number": number, "points": points_in_words(counting.score)}
     if best and over:
-        return _("Attempt %(number)s, with %(points)s, counts: it is your best.", number=number, points=score)
+        return _("Attempt %(number)s, with %(points)s, counts: it is your best.", **values)
     if best:
-        return _(
-            "Attempt %(number)s, with %(points)s, counts: it is your best so far.",
-            number=number,
-            points=score,
-        )
+        return _("Attempt %(number)s, with %(points)s, counts: it is your best so far.", **values)
     if over:
         return _("Attempt %(number)s counts: it is your last.", number=number)
     return _("Attempt %(number)s counts: it is your last so far.", number=number)
@@ -213,7 +209,6 @@ def _changes(since: int, before: AttemptRecord, record: AttemptRecord, page: Not
 
 
 def _right(outcomes: Outcomes) -> dict[str, bool]:
-    """Whether each exercise is right."""
     return {
         name: all(outcome == CheckOutcome.PASSED for outcome in checks.values())
         for name, checks in outcomes.items()
@@ -221,7 +216,6 @@ def _right(outcomes: Outcomes) -> dict[str, bool]:
 
 
 def _passed(outcomes: Outcomes) -> dict[str, bool]:
-    """Whether each check passed."""
     return {
         f"{exercise}\n{check}": outcome == CheckOutcome.PASSED
         for exercise, checks in outcomes.items()

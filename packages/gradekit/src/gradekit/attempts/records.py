@@ -25,8 +25,6 @@ Outcomes = dict[str, dict[str, str]]
 
 
 class Page(StrEnum):
-    """The state of the page of an attempt."""
-
     HELD = "held"
     RELEASED = "released"
 
@@ -96,7 +94,6 @@ class Attempts:
         return cls(path, stored.attempts if stored.schema == _SCHEMA else ())
 
     def at(self, handed_in: datetime) -> AttemptRecord | None:
-        """The attempt that was handed in at this time."""
         return next((record for record in self.records if record.handed_in == handed_in), None)
 
     def add(self, record: AttemptRecord) -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gradekit.authoring.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
+from gradekit.authoring.degenerate import Degenerate, degenerate_answers
 from gradekit.authoring.grade_variants import (
     BLANK,
     SOLUTION,
@@ -20,7 +21,7 @@ from gradekit.authoring.recording import failed_checks, mistake_records, require
 from gradekit.checks.comparison import difference
 from gradekit.checks.reference import PACKED, Store, from_stored
 from gradekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
-from gradekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
+from gradekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
 from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.printing import quoted
 from gradekit.inside.arrays import Array
@@ -28,32 +29,62 @@ from gradekit.session.values import CheckOutcome
 from gradekit.verdict.diagnosis import OR
 from gradekit.verdict.explanation import without_measured_numbers
 from gradekit.verdict.grade import Graded
-from gradekit.verdict.results import SubmissionResult
+from gradekit.verdict.results import ExerciseResult, SubmissionResult
 from gradekit.verdict.snippet_offers import SNIPPET_PASSED
 
 #: the share of its exercise that a mistake may cost without saying why
 LEAST_COST, MOST_COST = 0.05, 0.70
 
 
-@dataclass
+@dataclass(frozen=True)
 class Audit:
     """The results of all variants of one assignment."""
 
     assignment: Assignment
     mistakes: list[Mistake]
-    graded: dict[str, Graded]
     alternatives: list[Alternative]
-    degenerate: list[Degenerate] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    degenerate: list[Degenerate]
+    graded: dict[str, Graded]
 
+    @cached_property
     def results(self) -> dict[str, SubmissionResult]:
         return {name: graded.result for name, graded in self.graded.items()}
 
+    @property
+    def right(self) -> list[str]:
+        """The names of the variants that must earn full marks."""
+        return [SOLUTION, *(alternative.name for alternative in self.alternatives)]
+
+    @cached_property
+    def problems(self) -> list[str]:
+        """What is wrong with the checks, the mistakes, the snippets and the records."""
+        kinds = (_problems, _disproportionate, _wrong_snippets, _stale_records)
+        return [problem for problems_of_kind in kinds for problem in problems_of_kind(self)]
+
+    def exercise_of(self, variant: Variant) -> ExerciseResult | None:
+        """The variant's result in its own exercise."""
+        return self.results[variant.name].exercise(variant.exercise)
+
+    def costs(self) -> dict[str, float]:
+        """The share of the points of its exercise that each mistake costs."""
+        found = {mistake.name: self.exercise_of(mistake) for mistake in self.mistakes}
+        return {
+            name: 1 - found.earned / found.points for name, found in found.items() if found and found.points
+        }
+
     def given_away(self) -> dict[str, list[str]]:
         """For each degenerate answer, the checks that it passes, which may include checks of a shape or dtype."""
-        results = self.results()
-        found = {answer.name: passed_checks(answer, results[answer.name]) for answer in self.degenerate}
-        return {name: checks for name, checks in found.items() if checks}
+        passed = {}
+        for answer in self.degenerate:
+            exercise = self.exercise_of(answer)
+            checks = (
+                [check for check in exercise.checks if check.outcome == CheckOutcome.PASSED]
+                if exercise
+                else []
+            )
+            if checks:
+                passed[answer.name] = [f"{check.name} ({check.points:g})" for check in checks]
+        return passed
 
 
 def run_audit(
@@ -95,32 +126,25 @@ def run_audit(
         mine = {exercise.grade_id: exercise for exercise in variant.result.exercises}
         all_of_them = graded[SOLUTION].result.exercises
         variant.result.exercises = [mine.get(exercise.grade_id, exercise) for exercise in all_of_them]
-    audit = Audit(assignment, mistakes, graded, alternatives, nothing)
-    audit.problems = [
-        *_problems(audit),
-        *_disproportionate(audit),
-        *_wrong_snippets(audit),
-        *_stale_records(audit),
-    ]
-    return audit
+    return Audit(assignment, mistakes, alternatives, nothing, graded)
 
 
 def _problems(audit: Audit) -> Iterator[str]:
-    results = audit.results()
-    for name in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
-        for exercise in results[name].exercises:
-            for check in exercise.checks:
-                if check.outcome != CheckOutcome.PASSED:
-                    yield f"false alarm: {name} fails {exercise.grade_id}::{check.name}. {check.message}"
+    results = audit.results
+    for name in audit.right:
+        for check_name, check in results[name].named_checks():
+            if check.outcome != CheckOutcome.PASSED:
+                yield f"false alarm: {name} fails {check_name}. {check.message}"
     if results[BLANK].earned:
         yield f"the blank notebook earns {results[BLANK].earned:g} points"
     for answer in audit.degenerate:
-        if earns_everything(answer, results[answer.name]):
+        earned = audit.exercise_of(answer)
+        if earned and earned.earned == earned.points > 0:
             yield f"given away: {answer.name} earn all points of {answer.exercise}"
     sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(audit.assignment)}
+    known = {name for name, _ in results[SOLUTION].named_checks()}
     for mistake in audit.mistakes:
         failed = failed_checks(results[mistake.name])
-        known = {f"{e.grade_id}::{c.name}" for e in results[SOLUTION].exercises for c in e.checks}
         if mistake.checks() - known:
             yield f"{mistake.name} is said to be about {', '.join(mistake.checks() - known)}: no such check"
         if not failed:
@@ -144,8 +168,8 @@ def _stale_records(audit: Audit) -> Iterator[str]:
         if any(part in key for part in ("/mistakes/", "/fails/", "/said/"))
         and key.removesuffix(PACKED).split("/")[2] not in left_out
     }
-    old = {key for key in now.keys() ^ then.keys()}
     both = now.keys() & then.keys()
+    old = now.keys() ^ then.keys()
     old |= {key for key in both if difference(_comparable(key, now[key]), _comparable(key, then[key]))}
     if old:
         name = audit.assignment.name
@@ -160,21 +184,10 @@ def _comparable(key: str, tensor: Array) -> Any:
     return {check: without_measured_numbers(text) for check, text in value.items()}
 
 
-def costs(audit: Audit) -> dict[str, float]:
-    """The share of the points of its exercise that each mistake costs."""
-    found = {}
-    results = audit.results()
-    for mistake in audit.mistakes:
-        exercise = results[mistake.name].exercise(mistake.exercise)
-        if exercise and exercise.points:
-            found[mistake.name] = 1 - exercise.earned / exercise.points
-    return found
-
-
 def _disproportionate(audit: Audit) -> Iterator[str]:
     """Mistakes that cost too much or too little, without saying why."""
     reasons = {mistake.name: mistake.cost for mistake in audit.mistakes}
-    for name, share in costs(audit).items():
+    for name, share in audit.costs().items():
         if share and not LEAST_COST <= share <= MOST_COST and not reasons[name]:
             yield (
                 f"out of proportion: {name} costs {share:.0%} of its exercise; "
@@ -184,7 +197,7 @@ def _disproportionate(audit: Audit) -> Iterator[str]:
 
 def _wrong_snippets(audit: Audit) -> Iterator[str]:
     snippets, reasons = snippets_of(audit.assignment), not_shown(audit.assignment)
-    results = audit.results()
+    results = audit.results
     checks = {e.grade_id: {check.name for check in e.checks} for e in results[SOLUTION].exercises}
     shared = {name for path in audit.assignment.source_notebooks() for name in _shared_names(path)}
     for snippet in snippets:
@@ -194,14 +207,14 @@ def _wrong_snippets(audit: Audit) -> Iterator[str]:
             yield f"the snippet `{snippet.name}` is for {snippet.exercise}{which}: no such check"
         for name in sorted(assigned(snippet.text) & shared):
             yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: use another name"
-    for answer in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
+    for answer in audit.right:
         for name, ended in audit.graded[answer].snippets.items():
             if ended != SNIPPET_PASSED:
                 yield f"false alarm: the snippet `{name}` fails for {answer}. {ended}"
     if unknown := reasons.keys() - {mistake.name for mistake in mistakes_of(audit.assignment)}:
         yield f"{NOT_SHOWN} names {', '.join(sorted(unknown))}: no such mistake"
     for mistake in audit.mistakes:
-        exercise = results[mistake.name].exercise(mistake.exercise)
+        exercise = audit.exercise_of(mistake)
         if exercise is None or mistake.exercise not in {snippet.exercise for snippet in snippets}:
             continue
         hidden = [c.name for c in exercise.checks if c.outcome == CheckOutcome.FAILED and not c.try_it]
@@ -226,10 +239,4 @@ def _shared_names(path: Path) -> set[str]:
 
 def mistake_ids(result: SubmissionResult) -> set[str]:
     """The ids of all mistakes that are offered to the student."""
-    return {
-        name
-        for exercise in result.exercises
-        for check in exercise.checks
-        for name in check.mistake.split(OR)
-        if name
-    }
+    return {name for _, check in result.named_checks() for name in check.mistake.split(OR) if name}

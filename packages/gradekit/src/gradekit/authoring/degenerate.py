@@ -10,9 +10,7 @@ from fnmatch import fnmatchcase
 from gradekit.checks.variants import Variant
 from gradekit.course import Assignment, read_notebook
 from gradekit.course.cells import TEST_PREFIX, answer_of, find_cell, is_answer_cell
-from gradekit.session.values import CheckOutcome
 from gradekit.submission.names import defined_names
-from gradekit.verdict.results import SubmissionResult
 
 KINDS = ("zeros", "ones", "nan", "input")
 
@@ -131,8 +129,6 @@ def _degenerate(kind, names, namespace):
 class Degenerate(Variant):
     """The solution of a cell, with everything that it returns replaced by zeros, ones, NaN or the input."""
 
-    kind: str = ""
-
 
 def degenerate_answers(assignment: Assignment, only: str = "*") -> list[Degenerate]:
     """The degenerate answers of every answer cell, for each bound test cell that is about it."""
@@ -146,27 +142,7 @@ def degenerate_answers(assignment: Assignment, only: str = "*") -> list[Degenera
                 continue
             names = sorted(defined_names(answer.source))
             where = name if test == TEST_PREFIX + name else f"{name} in {test}"
-            found += [
-                Degenerate(
-                    f"{kind} for {where}",
-                    cell=name,
-                    source=f"{answer.source}\n{_REPLACE}\n_degenerate({kind!r}, {names!r}, globals())\n",
-                    test=test,
-                    kind=kind,
-                )
-                for kind in KINDS
-            ]
+            for kind in KINDS:
+                source = f"{answer.source}\n{_REPLACE}\n_degenerate({kind!r}, {names!r}, globals())\n"
+                found.append(Degenerate(f"{kind} for {where}", name, source=source, test=test))
     return [answer for answer in found if fnmatchcase(answer.name, only)]
-
-
-def earns_everything(answer: Degenerate, result: SubmissionResult) -> bool:
-    """True if the answer earns all points of its exercise."""
-    exercise = result.exercise(answer.exercise)
-    return exercise is not None and exercise.earned == exercise.points > 0
-
-
-def passed_checks(answer: Degenerate, result: SubmissionResult) -> list[str]:
-    """Names and points of the checks of its exercise that the answer passes."""
-    exercise = result.exercise(answer.exercise)
-    checks = exercise.checks if exercise else []
-    return [f"{check.name} ({check.points:g})" for check in checks if check.outcome == CheckOutcome.PASSED]

@@ -225,15 +225,13 @@ def _imports(root: Path) -> Iterator[Finding]:
 def _memory_and_disk(root: Path) -> Iterator[Finding]:
     cores, memory = os.cpu_count() or 1, psutil.virtual_memory()
     found = f"{memory.available / _GIB:.1f} of {memory.total / _GIB:.1f} GiB free, {cores} cores"
-    if memory.available < _SPARE * _GIB:
-        yield Finding("memory", NOTE, found, "a student kernel may use 2 GiB: close other programs")
-    else:
-        yield Finding("memory", OK, found)
+    enough = memory.available >= _SPARE * _GIB
+    remedy = "" if enough else "a student kernel may use 2 GiB: close other programs"
+    yield Finding("memory", OK if enough else NOTE, found, remedy)
     free = shutil.disk_usage(root).free / _GIB
     if free < _SPARE:
-        yield Finding(
-            "disk", NOTE, f"{free:.1f} GiB free in {root}", "free up space: results are stored there"
-        )
+        remedy = "free up space: results are stored there"
+        yield Finding("disk", NOTE, f"{free:.1f} GiB free in {root}", remedy)
     else:
         yield Finding("disk", OK, f"{free:.0f} GiB free")
 
@@ -263,17 +261,15 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
             found = f"{first} (and {len(more)} more)" if more else first
             yield Finding("assignment", MISSING, found, "fix this")
         else:
-            yield Finding(
-                "assignment", OK, f"{name}: check files belong to test cells, and their points agree"
-            )
+            found = f"{name}: check files belong to test cells, and their points agree"
+            yield Finding("assignment", OK, found)
 
 
 def _gradebook(course: RunningCourse) -> Finding:
     path = course.gradebook_file
     if path is not None and not path.exists():
-        return Finding(
-            "gradebook", NOTE, "none yet", "`nbgrader generate_assignment NAME --force` creates it"
-        )
+        remedy = "`nbgrader generate_assignment NAME --force` creates it"
+        return Finding("gradebook", NOTE, "none yet", remedy)
     try:
         course.require_gradebook(writing=True)
         with course.gradebook() as gradebook:

@@ -7,9 +7,9 @@ the names are taken from the source notebooks, with everything that they need in
 import ast
 import builtins
 import contextlib
-import symtable
 import sys
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,8 @@ from types import ModuleType
 from gradekit.course import Assignment, Course, CourseError, read_notebook
 from gradekit.course.cells import runs_before_checks, without_markers
 from gradekit.course.printing import quoted
-from gradekit.submission.names import defined_names
+from gradekit.submission.names import bound_at_top, defined_names
+from gradekit.submission.statements import globals_in
 from gradekit.submission.syntax import parse
 
 MODULE = "earlier"
@@ -116,11 +117,8 @@ class _Parts:
     def _take_statement(self, assignment: Assignment, cell: "_Cell", statement: ast.stmt, name: str) -> None:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             alias = next(a for a in statement.names if (a.asname or a.name).split(".")[0] == name)
-            own = (
-                ast.Import([alias])
-                if isinstance(statement, ast.Import)
-                else ast.ImportFrom(statement.module, [alias], statement.level)
-            )
+            own = copy(statement)
+            own.names = [alias]
             if ast.unparse(self.imports.setdefault(name, own)) != ast.unparse(own):
                 raise CourseError(
                     f"{assignment.name} imports `{name}` from a different place than an earlier assignment"
@@ -131,8 +129,10 @@ class _Parts:
             return
         text = cell.text_of(statement)
         self.statements[key] = text
-        for needed in sorted(_outer_names(text) - set(dir(builtins))):
-            self.take(assignment, needed)
+        with contextlib.suppress(SyntaxError):  # a magic
+            needed = set(globals_in(text)) - bound_at_top(text) - set(dir(builtins))
+            for other in sorted(needed):
+                self.take(assignment, other)
 
     def text(self, head: str) -> str:
         blocks = [text for _, text in sorted(self.statements.items())]
@@ -179,22 +179,6 @@ def _cells(assignment: Assignment) -> Iterator[_Cell]:
         for index, cell in enumerate(read_notebook(path).cells):
             if runs_before_checks(cell):
                 yield _Cell(index, cell.source)
-
-
-def _outer_names(source: str) -> set[str]:
-    """Names that a piece of source uses but does not define."""
-
-    def used(table: symtable.SymbolTable) -> Iterator[str]:
-        for symbol in table.get_symbols():
-            outermost = table.get_type() == "module"
-            if symbol.is_referenced() and (symbol.is_global() or (outermost and not symbol.is_assigned())):
-                yield symbol.get_name()
-        for child in table.get_children():
-            yield from used(child)
-
-    with contextlib.suppress(SyntaxError):
-        return set(used(symtable.symtable(source, "cell", "exec"))) - defined_names(source)
-    return set()
 
 
 def _import_text(imports: Iterable[ast.Import | ast.ImportFrom]) -> str:

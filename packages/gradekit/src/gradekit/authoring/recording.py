@@ -38,13 +38,12 @@ def _record(assignment: Assignment, workers: int | None, progress: Progress | No
             continue
         job = GradingJob(assignment, path.stem, source, blank_copy(source), HowToRun(rule=None))
         graded = grade(job, store=store)
-        for exercise in graded.result.exercises:
-            for check in exercise.checks:
-                if check.outcome != CheckOutcome.PASSED:
-                    raise CourseError(
-                        f"{path}: the solution doesn't pass {exercise.grade_id}::{check.name} ({check.outcome}), so "
-                        f"nothing was recorded. {check.message}".rstrip()
-                    )
+        for name, check in graded.result.named_checks():
+            if check.outcome != CheckOutcome.PASSED:
+                raise CourseError(
+                    f"{path}: the solution doesn't pass {name} ({check.outcome}), so nothing was recorded. "
+                    f"{check.message}".rstrip()
+                )
     store.recording = False
     store.save()
     mistakes = dict(grade_variants(assignment, mistakes_of(assignment), workers, progress, thorough=False))
@@ -94,12 +93,7 @@ def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[s
 
 def failed_checks(result: SubmissionResult) -> set[str]:
     """The names of the checks that were not passed, as `<grade_id>::<check>`."""
-    return {
-        f"{exercise.grade_id}::{check.name}"
-        for exercise in result.exercises
-        for check in exercise.checks
-        if check.outcome != CheckOutcome.PASSED
-    }
+    return {name for name, check in result.named_checks() if check.outcome != CheckOutcome.PASSED}
 
 
 def _exercise_of(check: str) -> str:

@@ -50,9 +50,8 @@ class Sample:
 
 def solved(assignment: Assignment, name: str) -> NotebookNode:
     """The released notebook `name` with a right answer in every answer cell."""
-    notebook = deepcopy(assignment.released(name))
-    source = read_notebook(next(p for p in assignment.source_notebooks() if p.stem == name))
-    _fill(notebook, source)
+    notebook = assignment.released(name)
+    _fill(notebook, read_notebook(assignment.source_folder / f"{name}.ipynb"))
     return notebook
 
 
@@ -67,7 +66,7 @@ def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) 
         folder = submitted / sample.student / assignment.name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        notebook = deepcopy(assignment.released(name))
+        notebook = assignment.released(name)
         if sample.answered:
             _fill(notebook, sample.variant.apply(source) if sample.variant else source)
         if sample.change:
@@ -80,10 +79,13 @@ def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
     yield Sample("right", full=True)
     yield Sample("blank", answered=False)
     _, _, main = _main(assignment)
-    mistakes = [mistake for mistake in mistakes_of(assignment) if mistake.cell == main]
-    alternatives = [alternative for alternative in alternatives_of(assignment) if alternative.cell == main]
-    yield from [Sample("mistake", variant=mistake) for mistake in mistakes[:1]]
-    yield from [Sample("alternative", full=True, variant=alternative) for alternative in alternatives[:1]]
+    for student, variants in (
+        ("mistake", mistakes_of(assignment)),
+        ("alternative", alternatives_of(assignment)),
+    ):
+        first = next((variant for variant in variants if variant.cell == main), None)
+        if first:
+            yield Sample(student, full=student == "alternative", variant=first)
 
 
 def _fill(notebook: NotebookNode, source: NotebookNode) -> None:

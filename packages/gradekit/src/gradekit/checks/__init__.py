@@ -7,31 +7,30 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradekit.checks.asserts import (
-        TORCH_ATTENTION,
-        assert_raises,
-        assert_reaches,
-        assert_shape,
-        assert_unchanged,
-        forbid,
-        forbid_class,
-        points,
-    )
-    from gradekit.checks.comparison import assert_close, assert_differs, assert_varies, fail
-    from gradekit.checks.judging import Implementation, judge
+    from gradekit.checks.asserts import assert_raises, assert_reaches, assert_shape, assert_unchanged, points
+    from gradekit.checks.comparison import CheckFailure, assert_close, assert_differs, assert_varies, fail
+    from gradekit.checks.fixtures import for_checks, in_kernel
+    from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
+    from gradekit.checks.judging import Implementation, Implementations, judge
     from gradekit.checks.snippets import try_it
     from gradekit.checks.variants import Alternative, Alternatives, Equivalent, Equivalents, Mistake, Mistakes
+    from gradekit.checks.weights import named_weights
+    from gradekit.codecs import describe
     from gradekit.inside.messages import probe
+    from gradekit.session.values import StudentError
 
 __all__ = [
     "TORCH_ATTENTION",
     "Alternative",
     "Alternatives",
+    "CheckFailure",
     "Equivalent",
     "Equivalents",
     "Implementation",
+    "Implementations",
     "Mistake",
     "Mistakes",
+    "StudentError",
     "assert_close",
     "assert_differs",
     "assert_raises",
@@ -39,17 +38,49 @@ __all__ = [
     "assert_shape",
     "assert_unchanged",
     "assert_varies",
+    "describe",
     "fail",
+    "for_checks",
     "forbid",
     "forbid_class",
+    "forbid_in",
+    "in_kernel",
     "judge",
+    "named_weights",
     "points",
     "probe",
     "try_it",
 ]
 _FROM = {
-    "gradekit.checks.comparison": ("assert_close", "assert_differs", "assert_varies", "fail"),
-    "gradekit.checks.judging": ("Implementation", "judge"),
+    "gradekit.checks.asserts": (
+        "assert_raises",
+        "assert_reaches",
+        "assert_shape",
+        "assert_unchanged",
+        "points",
+    ),
+    "gradekit.checks.comparison": (
+        "CheckFailure",
+        "assert_close",
+        "assert_differs",
+        "assert_varies",
+        "fail",
+    ),
+    "gradekit.checks.fixtures": (
+        "for_checks",
+        "in_kernel",
+    ),
+    "gradekit.checks.forbidden": (
+        "TORCH_ATTENTION",
+        "forbid",
+        "forbid_class",
+        "forbid_in",
+    ),
+    "gradekit.checks.judging": (
+        "Implementation",
+        "Implementations",
+        "judge",
+    ),
     "gradekit.checks.snippets": ("try_it",),
     "gradekit.checks.variants": (
         "Alternative",
@@ -59,13 +90,16 @@ _FROM = {
         "Mistake",
         "Mistakes",
     ),
+    "gradekit.checks.weights": ("named_weights",),
+    "gradekit.codecs": ("describe",),
     "gradekit.inside.messages": ("probe",),
+    "gradekit.session.values": ("StudentError",),
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = next((module for module, names in _FROM.items() if name in names), "gradekit.checks.asserts")
+    module = next(module for module, names in _FROM.items() if name in names)
     found = globals()[name] = getattr(importlib.import_module(module), name)
     return found

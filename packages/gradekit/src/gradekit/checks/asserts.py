@@ -1,6 +1,5 @@
-"""Assertions about shapes, exceptions, gradients and names. Each fails with a sentence for the student."""
+"""Assertions about shapes, exceptions and gradients. Each fails with a sentence for the student."""
 
-import ast
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,21 +9,20 @@ import pytest
 
 from gradekit.checks.comparison import fail, in_words, require_name
 from gradekit.codecs import codec_of, describe
-from gradekit.course.cells import exercise_name
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float, noun, to_numpy
 from gradekit.relations import WrongShape
-from gradekit.session.proxy import Student
 from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
-from gradekit.submission.names import mentions, roundabout
-from gradekit.submission.own_names import own_names
-from gradekit.submission.syntax import parse
 
 
 def points(number: float, see: str = "") -> Any:
     """Mark a check with its points, and with the heading of the notebook that explains it.
 
     By default that is the nearest heading above the answer cell. The number in front of a heading may be left out.
+
+    Example:
+        @points(4, see="Why divide by the root?")
+        def test_eps(student, reference): ...
     """
     if callable(number):
         raise TypeError("@points needs the number of points: write @points(2), for example")
@@ -34,7 +32,11 @@ def points(number: float, see: str = "") -> Any:
 def assert_shape(
     value: Any, shape: tuple[int, ...], *old_style: Any, name: str = "", context: str = ""
 ) -> None:
-    """Fail unless `value` is an array of this shape; `name` and `context` are those of `assert_close`."""
+    """Fail unless `value` is an array of this shape; `name` and `context` are those of `assert_close`.
+
+    Example:
+        assert_shape(student.normalized(x), (2, 3, 5), name="output", context="for a batch")
+    """
     require_name(name, context, old_style)
     subject = in_words(name, context)
     if not is_array(value):
@@ -48,6 +50,9 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
     """Fail unless the call raises an exception of this type, or of a class derived from it that isn't built in.
 
     Its message must contain each of `mentions`.
+
+    Example:
+        assert_raises(ValueError, lambda: student.Encoder(width=7), mentions=(7,))
     """
     wanted = kind if isinstance(kind, str) else kind.__name__
     try:
@@ -67,7 +72,11 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
 
 
 def assert_unchanged(call: Call) -> None:
-    """Fail unless the call returned an array or a value of pandas, alone or in a list, and changed no argument in place."""
+    """Fail unless the call returned an array or a value of pandas, alone or in a list, and changed no argument in place.
+
+    Example:
+        assert_unchanged(student.call("normalized", x))
+    """
     value = call.value
     results = [part for part in (value if isinstance(value, tuple | list) else [value]) if _is_data(part)]
     if not results:
@@ -97,7 +106,11 @@ def _is_data(value: Any) -> bool:
 
 
 def assert_reaches(gradients: Gradients) -> None:
-    """Fail unless every float argument and every parameter has a gradient that is not zero everywhere."""
+    """Fail unless every float argument and every parameter has a gradient that is not zero everywhere.
+
+    Example:
+        assert_reaches(student.gradients("normalized", x))
+    """
     entries = [
         (_argument(place, gradients.names), gradient)
         for place, (argument, gradient) in enumerate(zip(gradients.arguments, gradients.inputs, strict=True))
@@ -112,89 +125,3 @@ def assert_reaches(gradients: Gradients) -> None:
             fail(f"The gradient of {name} holds NaN.")
         if not values.any():
             fail(f"The gradient of {name} is zero everywhere.")
-
-
-#: torch's own attention, in all its forms: `forbid(*TORCH_ATTENTION)`
-TORCH_ATTENTION = (
-    "scaled_dot_product_attention",
-    "_scaled_dot_product*",
-    "multi_head_attention_forward",
-    "_native_multi_head_attention",
-    "MultiheadAttention",
-)
-#: ways into torch below its functions
-_BELOW = (
-    "torch._C",
-    "torch._C.*",
-    "torch.ops",
-    "torch.ops.*",
-    "torch._VF",
-    "torch._VF.*",
-    "_VariableFunctions*",
-)
-
-
-def forbid(*patterns: str) -> Any:
-    """An autouse fixture for `conftest.py`: an answer that uses one of these names fails its checks.
-
-    Only code that the answer depends on counts, in any cell: comparing an answer with a ready-made function is allowed.
-    So are functions, methods and variables of the student's own that have such a name.
-    Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. Determined students
-    can get around this, so a cell that uses `exec` or the like is noted for the person who grades.
-    """
-    everything = (*patterns, *_BELOW)
-
-    @pytest.fixture(autouse=True)
-    def only_own_code(request: pytest.FixtureRequest) -> None:
-        if request.node.get_closest_marker("points") is None:
-            return
-        student: Student = request.getfixturevalue("student")
-        notes: list[str] = request.getfixturevalue("checking").notes
-        for name, source in student.own_code().items():
-            if way := roundabout(source):
-                note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."
-                notes += [] if note in notes else [note]
-        sources = student.used_code(exercise_name(request.path.stem))
-        own = own_names(tuple(sources))
-        for source in sources:
-            word = mentions(source, everything, own)
-            if word:
-                fail(
-                    f"Your answer uses `{word}`, which does the work for you. Write the computation yourself."
-                )
-
-    return only_own_code
-
-
-def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
-    """An autouse fixture for `conftest.py`: an answer that uses this class of a library fails its checks.
-
-    The student's own class of the same name is allowed, so only imports of the name count, and attributes, as in
-    `nn.RMSNorm`; those of `self` don't.
-
-    Args:
-        path: the class with its module: "torch.nn.RMSNorm".
-        instead: the sentence that ends the message to the student.
-    """
-    library, *_, name = path.split(".")
-
-    @pytest.fixture(autouse=True)
-    def only_own_class(request: pytest.FixtureRequest) -> None:
-        if request.node.get_closest_marker("points") is None:
-            return
-        student: Student = request.getfixturevalue("student")
-        for source in student.used_code(exercise_name(request.path.stem)):
-            if _takes_class(source, name):
-                fail(f"Your answer uses {library}'s own `{name}`. {instead}")
-
-    return only_own_class
-
-
-def _takes_class(source: str, name: str) -> bool:
-    """True if code imports a class from a module, or refers to it there."""
-    for node in ast.walk(parse(source) or ast.Module([], [])):
-        if isinstance(node, ast.ImportFrom) and name in [imported.name for imported in node.names]:
-            return True
-        if isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) != "self":
-            return True
-    return False

@@ -28,7 +28,11 @@ class CheckFailure(AssertionError):
 
 
 def fail(sentence: str, wrong: WrongValue | WrongShape | None = None) -> NoReturn:
-    """Fail the check with a sentence for the student."""
+    """Fail the check with a sentence for the student.
+
+    Example:
+        fail("Every token gets the same output, so the output does not depend on the input.")
+    """
     raise CheckFailure(sentence, wrong)
 
 
@@ -63,6 +67,9 @@ def assert_close(
         name: what the student calls the value, shown as code: "weights". Empty if it has no name in the notebook.
         context: the words that follow the name in a sentence: "at temperature 2".
         ignore: properties that may differ between two pandas values: "dtypes", "row order", "column order", "index", "names".
+
+    Example:
+        assert_close(student.normalized(x), F.layer_norm(x, (5,)), name="output", context="for a batch")
     """
     require_name(name, context, old_style)
     text = difference(actual, expected, atol, rtol, ignore) or codec_of(actual).nan(actual)
@@ -75,6 +82,9 @@ def assert_varies(value: Any, *old_style: Any, name: str = "", context: str = ""
 
     For a check that compares two of the student's values: both may be the same zeros, or NaN. `name` and `context` are
     those of `assert_close`.
+
+    Example:
+        assert_varies(output, name="output")
     """
     require_name(name, context, old_style)
     subject = in_words(name, context)
@@ -92,6 +102,9 @@ def assert_differs(value: Any, other: Any, sentence: str, atol: float = 1e-6) ->
     """Fail with `sentence` unless two arrays of finite numbers and of the same shape differ.
 
     For an output that must change when the input does. `not value.allclose(other)` would accept NaN.
+
+    Example:
+        assert_differs(model(swapped), model(ids), "Two swapped tokens change nothing: the positions are missing.")
     """
     one, two = _real_numbers(value), _real_numbers(other)
     if one.shape != two.shape:

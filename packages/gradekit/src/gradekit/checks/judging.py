@@ -1,13 +1,14 @@
 """Checks of tests that students write, by trying them on right and wrong implementations."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from gradekit.checks.comparison import fail
+from gradekit.course import CourseError
 from gradekit.inside.arrays import as_array
 from gradekit.session.proxy import Student, complaints_about, try_on
 from gradekit.session.values import CheckOutcome, Implemented, StudentError
@@ -23,10 +24,79 @@ class Implementation:
     `source` defines it, and runs in a kernel that has no code of the student's. The student's test gets a stub, which is the
     same for all implementations. `wrong` is empty for a right one; otherwise it completes "a function that …", as in
     "divides by d_k".
+
+    Example:
+        RIGHT = [Implementation("def double(x):\\n    return 2 * x\\n")]
     """
 
     source: str
     wrong: str = ""
+
+
+class Implementations:
+    """Wrong implementations, written one after another below the check that rejects them, as edits of a right one.
+
+    Example:
+        wrong = Implementations("def double(x):\\n    return 2 * x\\n")
+
+        wrong.about("test_other_factors")
+        wrong("triples the number", "2 * x", "3 * x")
+        wrong("returns the number as it is", "2 * ")
+    """
+
+    def __init__(self, source: str) -> None:
+        """`source` is the right one."""
+        self._source, self._about = source, ""
+        self._written: list[tuple[str, str, list[tuple[str, str]]]] = []
+
+    def about(self, check: str) -> None:
+        """The check that should reject each of the following ones."""
+        self._about = check
+
+    def __call__(self, wrong: str, old: str = "", new: str = "") -> Self:
+        """Begin the next one: `wrong` completes "a function that …", and `old` is replaced, if there is an `old`."""
+        self._written.append((self._about, wrong, []))
+        return self.edit(old, new) if old else self
+
+    def edit(self, old: str, new: str = "") -> Self:
+        """Replace a text that occurs in the right one exactly once. Without `new`, leave it out, or see `to`."""
+        self._edits().append((old, new))
+        return self
+
+    def to(self, new: str) -> Self:
+        """Say what the last edit puts in place of its text, where both are too long for one line."""
+        edits = self._edits()
+        if not edits or edits[-1][1]:
+            raise CourseError(f"`to({new!r})` needs an edit before it that only says what to replace")
+        edits[-1] = edits[-1][0], new
+        return self
+
+    def rejected_by(self, check: str) -> list[Implementation]:
+        """Those that a check should reject.
+
+        Raises:
+            CourseError: there are none, or an edit doesn't fit.
+        """
+        found = [self._edited(wrong, edits) for about, wrong, edits in self._written if about == check]
+        if not found:
+            raise CourseError(f"no wrong implementation is about {check}")
+        return found
+
+    def __iter__(self) -> Iterator[Implementation]:
+        return iter([self._edited(wrong, edits) for _, wrong, edits in self._written])
+
+    def _edits(self) -> list[tuple[str, str]]:
+        if not self._written:
+            raise CourseError("begin an implementation with what is wrong with it")
+        return self._written[-1][2]
+
+    def _edited(self, wrong: str, edits: Sequence[tuple[str, str]]) -> Implementation:
+        source = self._source
+        for old, new in edits:
+            if source.count(old) != 1:
+                raise CourseError(f"{old!r} must occur exactly once in the implementation that {wrong}")
+            source = source.replace(old, new)
+        return Implementation(source, wrong)
 
 
 def assert_judges(
@@ -76,19 +146,34 @@ def judge(
     right: Sequence[Implementation],
     what: str = "a function",
     methods: Sequence[str] = (),
-    wrong: Sequence[Sequence[Implementation]] = (),
+    wrong: Sequence[Sequence[Implementation]] | Implementations = (),
 ) -> Any:
     """A fixture for the checks of one exercise, to be named in the check file: `rejects = judge("check_f", "f", RIGHT)`.
 
     In a check, `rejects(some)` fails unless the student's `test` rejects all of `some` and accepts all of `right`. With the
     lists of all checks in `wrong`, each implementation is tried once for all of them; otherwise, every check tries the
-    right ones again. `what` and `methods` are those of `assert_judges`.
+    right ones again. If `wrong` are `Implementations`, `rejects()` is about those of its check. `what` and `methods` are
+    those of `assert_judges`.
+
+    Example:
+        rejects = judge("check_double", "double", RIGHT, wrong=wrong)
+
+        @points(1)
+        def test_other_factors(rejects):
+            \"""It accepts correct functions, and rejects those that multiply by another number.\"""
+            rejects()
     """
-    others = [*right, *(each for some in wrong for each in some)] if wrong else []
+    every = list(wrong) if isinstance(wrong, Implementations) else [each for some in wrong for each in some]
+    others = [*right, *every] if every else []
 
     @pytest.fixture
-    def rejects(student: Student) -> Callable[[Sequence[Implementation]], None]:
-        return lambda some: assert_judges(student, test, function, [*right, *some], what, methods, others)
+    def rejects(student: Student, request: pytest.FixtureRequest) -> Callable[..., None]:
+        def judged(some: Sequence[Implementation] = ()) -> None:
+            if isinstance(wrong, Implementations) and not some:
+                some = wrong.rejected_by(request.node.originalname)
+            assert_judges(student, test, function, [*right, *some], what, methods, others)
+
+        return judged
 
     return rejects
 

@@ -123,14 +123,27 @@ class Answers(Generic[VariantT]):
         _WRITTEN.get([]).append(self)
 
     def __call__(self, name: str, old: str = "", new: str = "") -> Self:
-        """Begin the next answer, and replace `old` by `new` in the solution cell, if there is an `old`."""
+        """Begin the next answer, and replace `old` in the solution cell, if there is an `old`, as `edit` does."""
         begun = self._begun(self.prefix + name)
         self._entries.append(replace(begun, cell=self.cell, test=self.test, notebook=self.notebook))
         return self.edit(old, new) if old else self
 
-    def edit(self, old: str, new: str) -> Self:
-        """Replace a text that occurs in the solution cell exactly once."""
+    def edit(self, old: str, new: str = "") -> Self:
+        """Replace a text that occurs in the solution cell exactly once. Without `new`, leave it out, or see `to`."""
         return self._change(edits=[*self._last().edits, (old, new)])
+
+    def to(self, new: str) -> Self:
+        """Say what the last edit puts in place of its text, where both are too long for one line.
+
+        Raises:
+            CourseError: there is no edit, or it says so itself.
+        """
+        *before, (old, nothing) = [*self._last().edits] or [("", "")]
+        if not old or nothing:
+            raise CourseError(
+                f"`{self._last().name}`: `to({new!r})` needs an edit before it that only says what to replace"
+            )
+        return self._change(edits=[*before, (old, new)])
 
     def source(self, source: str) -> Self:
         """Replace the whole solution cell."""
@@ -161,7 +174,15 @@ class Answers(Generic[VariantT]):
 
 
 class Mistakes(Answers[Mistake]):
-    """The mistakes of one exercise: `about` begins those that certain checks should catch, and `says` ends each."""
+    """The mistakes of one exercise: `about` begins those that certain checks should catch, and `says` ends each.
+
+    Example:
+        wrong = Mistakes()
+
+        wrong.about("test_eps")
+        wrong("no_eps", "variance + eps", "variance")
+        wrong.says("You left out `eps`, so equal entries give 0 divided by 0.")
+    """
 
     _about: tuple[str, ...] = ()
 
@@ -204,7 +225,14 @@ class Mistakes(Answers[Mistake]):
 
 
 class Alternatives(Answers[Alternative]):
-    """The alternative right answers to one exercise."""
+    """The alternative right answers to one exercise.
+
+    Example:
+        right = Alternatives()
+
+        right("var", "(x - mean).square().mean(dim=-1, keepdim=True)")
+        right.to("x.var(dim=-1, correction=0, keepdim=True)")
+    """
 
     def _begun(self, name: str) -> Alternative:
         return Alternative(name)
@@ -225,7 +253,15 @@ class Equivalent:
 
 
 class Equivalents:
-    """The mutants of one cell that may survive: `because` begins those that have a reason in common."""
+    """The mutants of one cell that may survive: `because` begins those that have a reason in common.
+
+    Example:
+        same = Equivalents("normalized")
+
+        same.because("`variance` is not used afterwards.")
+        same("return (x - mean) / torch.sqrt(variance + eps)")
+        same.to("return (x - mean) / torch.sqrt(variance.add_(eps))")
+    """
 
     def __init__(self, cell: str) -> None:
         self.cell, self._reason = cell, ""
@@ -236,9 +272,19 @@ class Equivalents:
         """Why the following mutants may survive."""
         self._reason = reason
 
-    def __call__(self, before: str, after: str) -> None:
-        """The lines `before` may become `after`."""
+    def __call__(self, before: str, after: str = "") -> None:
+        """The lines `before` may become `after`. Without `after`, they may be left out, or see `to`."""
         self._entries.append(Equivalent(self.cell, before, after, self._reason))
+
+    def to(self, after: str) -> None:
+        """What the last lines may become, where both are too long for one line.
+
+        Raises:
+            CourseError: there are no such lines, or the call about them says it itself.
+        """
+        if not self._entries or self._entries[-1].after:
+            raise CourseError(f"`to({after!r})` needs lines before it that may become something else")
+        self._entries[-1] = replace(self._entries[-1], after=after)
 
     def edit(self, before: str, old: str, new: str) -> None:
         """In the lines `before`, `old` may become `new`.

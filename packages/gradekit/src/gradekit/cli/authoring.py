@@ -1,13 +1,21 @@
-"""Commands for authors of a course: new, doctor, audit, record, earlier, standalone, samples."""
+"""Commands for authors of a course: audit, record, earlier, standalone, samples, new, doctor, adopt."""
 
 import argparse
+import json
 import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from gradekit.cli.common import Commands, assignments_of, chosen_from, course_of, progress_bar
+from gradekit.cli.common import Commands, course_and_assignments, course_of, print_lines, progress_bar
 from gradekit.course import CourseError
-from gradekit.course.printing import quoted
+from gradekit.course.printing import printable, quoted
 from sandbox_kernel.folders import HeldFolder
+
+if TYPE_CHECKING:
+    from gradekit.authoring.grade_variants import Progress
 
 
 def add(commands: Commands) -> None:
@@ -47,6 +55,21 @@ def add(commands: Commands) -> None:
         help="the library it computes with; default: torch, if it is installed",
     )
     commands.add("doctor", _doctor, "check this machine and this folder, and say how to fix problems")
+    adopt = commands.add_for_assignments(
+        "adopt", _adopt, "list what an existing nbgrader course contains, and what gradekit would change"
+    )
+    what = adopt.add_mutually_exclusive_group()
+    what.add_argument(
+        "--write", action="store_true", help="add gradekit to nbgrader_config.py: one import and one line"
+    )
+    what.add_argument(
+        "--compare",
+        action="store_true",
+        help="grade submitted/ with nbgrader and with gradekit, in temporary copies, and compare the scores; "
+        "nbgrader runs the students' code without a sandbox, to which you agree with this option",
+    )
+    adopt.add_workers("with --compare: gradekit's number of processes")
+    adopt.add_argument("--json", action="store_true", help="print JSON, for programs")
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -58,8 +81,8 @@ def _audit(options: argparse.Namespace) -> int:
     from gradekit.cli.matrix import audit_lines, figures
 
     audits = []
-    for assignment in assignments_of(options):
-        with _Progress(assignment.name) as progress:
+    for assignment in course_and_assignments(options)[1]:
+        with _progress(assignment.name) as progress:
             audits.append(run_audit(assignment, options.workers, progress, options.only))
         print("\n".join(audit_lines(audits[-1])), end="\n\n")
     if len(audits) > 1:
@@ -72,8 +95,8 @@ def _audit_mutants(options: argparse.Namespace) -> int:
     from gradekit.cli.matrix import mutation_figures, mutation_lines
 
     tests = []
-    for assignment in assignments_of(options):
-        with _Progress(assignment.name) as progress:
+    for assignment in course_and_assignments(options)[1]:
+        with _progress(assignment.name) as progress:
             tests.append(run_mutants(assignment, options.workers, progress, options.only, options.all))
         print("\n".join(mutation_lines(tests[-1])), end="\n\n", flush=True)
     if len(tests) > 1:
@@ -84,8 +107,8 @@ def _audit_mutants(options: argparse.Namespace) -> int:
 def _record(options: argparse.Namespace) -> None:
     from gradekit.authoring.recording import record
 
-    for assignment in assignments_of(options):
-        with _Progress(assignment.name) as progress:
+    for assignment in course_and_assignments(options)[1]:
+        with _progress(assignment.name) as progress:
             store = record(assignment, options.workers, progress)
         print(f"{store.path}: {len(store.tensors)} tensors")
 
@@ -93,7 +116,7 @@ def _record(options: argparse.Namespace) -> None:
 def _earlier(options: argparse.Namespace) -> None:
     from gradekit.authoring.earlier import write_earlier
 
-    for assignment in assignments_of(options):
+    for assignment in course_and_assignments(options)[1]:
         if path := write_earlier(assignment):
             print(path)
 
@@ -101,7 +124,7 @@ def _earlier(options: argparse.Namespace) -> None:
 def _standalone(options: argparse.Namespace) -> None:
     from gradekit.authoring.standalone import write_standalone
 
-    for assignment in assignments_of(options):
+    for assignment in course_and_assignments(options)[1]:
         for path in write_standalone(assignment):
             print(path)
 
@@ -109,8 +132,8 @@ def _standalone(options: argparse.Namespace) -> None:
 def _samples(options: argparse.Namespace) -> None:
     from gradekit.authoring.samples import ODD_CLASS, ordinary_class, write_class
 
-    course = course_of(options)
-    for assignment in chosen_from(course, options.assignments):
+    course, assignments = course_and_assignments(options)
+    for assignment in assignments:
         odd = ODD_CLASS if assignment.name in options.odd else []
         samples = [*ordinary_class(assignment), *odd]
         with HeldFolder(".gradekit-samples-", course.root) as written:
@@ -152,12 +175,8 @@ def _new(options: argparse.Namespace) -> None:
 def _doctor(options: argparse.Namespace) -> int:
     from gradekit.authoring.doctor import examine
 
-    try:
-        root = course_of(options).root
-    except CourseError:  # it is among the findings
-        root = options.course_dir or Path.cwd()
     missing = False
-    for finding in examine(root):
+    for finding in examine(_root_of(options)):
         missing = missing or finding.needed
         print(finding, flush=True)
     return int(missing)
@@ -168,19 +187,95 @@ def _below(root: Path, path: Path) -> Path:
     return path.relative_to(root) if path.is_relative_to(root) else path
 
 
-class _Progress:
-    """A progress bar on stderr; call it with the name of a notebook, how many are done, and how many there are."""
+@contextmanager
+def _progress(title: str) -> "Iterator[Progress]":
+    """A progress bar on stderr, moved by what is yielded."""
+    with progress_bar(title, "notebook") as bar:
 
-    def __init__(self, title: str) -> None:
-        self._bar = progress_bar(title, "notebook")
+        def report(name: str, done: int, total: int) -> None:
+            bar.total = total
+            bar.set_postfix_str(name, refresh=False)
+            bar.update(done - bar.n)
 
-    def __enter__(self) -> "_Progress":
-        return self
+        yield report
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
 
-    def __call__(self, name: str, done: int, total: int) -> None:
-        self._bar.total = total
-        self._bar.set_postfix_str(name, refresh=False)
-        self._bar.update(done - self._bar.n)
+def _adopt(options: argparse.Namespace) -> int:
+    run = _write if options.write else _compare if options.compare else _look
+    return run(_root_of(options).resolve(), options)
+
+
+def _root_of(options: argparse.Namespace) -> Path:
+    """The course's folder, whatever is wrong in it: that is among the findings."""
+    try:
+        return course_of(options).root
+    except CourseError:
+        return options.course_dir or Path.cwd()
+
+
+def _look(root: Path, options: argparse.Namespace) -> int:
+    from gradekit.authoring.adopt.survey import survey
+    from gradekit.authoring.adopt.text import report_lines
+
+    report = survey(root, options.assignments)
+    if options.json:
+        _print_json(report.as_dict())
+    else:
+        print_lines(report_lines(report))
+    return int(bool(report.problems))
+
+
+def _write(root: Path, options: argparse.Namespace) -> int:
+    from gradekit.authoring.adopt.config_file import addition_to
+    from gradekit.authoring.adopt.survey import EmptyCourse, may_become_course, survey
+
+    report = None
+    try:
+        report = survey(root, options.assignments)
+    except EmptyCourse:
+        if options.assignments or not may_become_course(root):
+            raise
+    addition = addition_to(root)
+    addition.write()
+    if options.json:
+        _print_json({"file": addition.file.path, "written": bool(addition.lines), "diff": addition.diff()})
+        return 0
+    if not addition.lines:
+        print_lines([f"{addition.file.path} already uses gradekit; nothing was written."])
+        return 0
+    print_lines([*addition.diff(), "", f"{addition.file.path} has been changed as shown."])
+    print_lines(["To undo this, remove the line that calls `configure`."])
+    if report is None:
+        print_lines(["There is no assignment yet: `gradekit new NAME` writes one."])
+    elif count := len(report.problems):
+        things = "One thing has" if count == 1 else f"{count} things have"
+        print_lines([f"{things} to be fixed before grading: `gradekit adopt` lists them."])
+    return 0
+
+
+def _compare(root: Path, options: argparse.Namespace) -> int:
+    from gradekit.authoring.adopt.autograder_comparison import compare_autograders
+    from gradekit.authoring.adopt.survey import survey
+    from gradekit.authoring.adopt.text import comparison_lines
+
+    _note(
+        "nbgrader now runs the students' code on this machine without a sandbox, as `nbgrader autograde` always "
+        "does. Everything is done in temporary copies; the course is not changed."
+    )
+    names = options.assignments or [assignment.name for assignment in survey(root).assignments]
+    found = []
+    for comparison in compare_autograders(root, names, options.workers, _note):
+        found.append(comparison)
+        if not options.json:
+            print_lines(comparison_lines(comparison))
+    if options.json:
+        _print_json({"assignments": [comparison.as_dict() for comparison in found]})
+    return int(any(comparison.different for comparison in found))
+
+
+def _note(text: str) -> None:
+    print(printable(text, None), file=sys.stderr, flush=True)
+
+
+def _print_json(data: dict[str, Any]) -> None:
+    print(json.dumps(data, indent=2, default=str))

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, chosen_from, course_of, print_lines, progress_bar
+from gradekit.cli.common import Commands, course_and_assignments, print_lines, progress_bar
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
-from gradekit.course.printing import counted, printable
+from gradekit.course.printing import counted, first_of, printable
 
 if TYPE_CHECKING:
     from gradekit.course import Assignment
@@ -45,22 +45,28 @@ def add(commands: Commands) -> None:
 def _autograde(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from gradekit.nbgrader_plugin.course_folders import misplaced_notebooks
-    from gradekit.report.removed import removed_students
-    from gradekit.report.table import class_table
+    from gradekit.report.table import locked_class_table
 
     misplaced = misplaced_notebooks(course.folders)
     print_lines(misplaced)
     worst = int(bool(misplaced))
     for assignment in chosen:
-        problems = course.rename_students(assignment.name)
-        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
-        found = course.handed_in(assignment.name) if options.force else course.to_do(assignment)
-        students = course.gradable([student for student in found if student not in left_out])
+        students, problems = _to_grade(course, assignment, options.force)
         problems += _grade(options, course, assignment, students)
-        with course.alone():  # while no other command is replacing a folder
-            table = class_table(course, assignment)
-        worst = max(worst, _conclude(table, problems, students))
+        worst = max(worst, _conclude(locked_class_table(course, assignment), problems, students))
     return worst
+
+
+def _to_grade(
+    course: "RunningCourse", assignment: "Assignment", everybody: bool
+) -> tuple[list[str], list[str]]:
+    """The students whose work is graded, only new work unless `everybody`, and a sentence for each renamed folder."""
+    from gradekit.report.table import removed_students
+
+    problems = course.rename_students(assignment.name)
+    left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
+    found = course.handed_in(assignment.name) if everybody else course.to_do(assignment)
+    return course.gradable([student for student in found if student not in left_out]), problems
 
 
 def _grade(
@@ -93,15 +99,10 @@ def _regrade(options: argparse.Namespace) -> int:
     from gradekit.grading.regrade import Move, move_lines, moves
     from gradekit.grading.write import Writer
     from gradekit.report.letters import Letters
-    from gradekit.report.removed import removed_students
 
     failed = False
     for assignment in chosen:
-        problems = course.rename_students(assignment.name)
-        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
-        students = course.gradable(
-            [name for name in course.handed_in(assignment.name) if name not in left_out]
-        )
+        students, problems = _to_grade(course, assignment, everybody=True)
         moved: list[Move] = []
         with (
             _class_grading(options, course, assignment) as grading,
@@ -142,8 +143,7 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
     Raises:
         CourseError: nothing has been generated, or the course doesn't plug gradekit in.
     """
-    course = course_of(options)
-    chosen = chosen_from(course, options.assignments)
+    course, chosen = course_and_assignments(options)
     require_plugged_in(course)
     course.require_gradebook(writing=not getattr(options, "dry_run", False))
     generated = course.assignments()
@@ -174,17 +174,15 @@ def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = 
         launch_server(course.layout.hidden)
 
 
-@contextlib.contextmanager
 def _class_grading(
     options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment"
-) -> "Iterator[ClassGrading]":
+) -> "contextlib.closing[ClassGrading]":
     from gradekit.grading.autograde import ClassGrading, GradingOptions
 
     force = getattr(options, "force", False)
     kernel = KERNELS.get(options.sandbox, "")
     how = GradingOptions(options.workers, options.scheduler, kernel, options.fresh, force)
-    with contextlib.closing(ClassGrading(course, assignment, how)) as grading:
-        yield grading
+    return contextlib.closing(ClassGrading(course, assignment, how))
 
 
 def _writers(
@@ -204,8 +202,7 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
     Returns 1 if there are problems, or one of these students, who are new, needs attention; what an earlier command has
     reported is only repeated.
     """
-    from gradekit.report.removed import removed_lines
-    from gradekit.report.table import instead_lines
+    from gradekit.report.table import instead_lines, removed_lines
     from gradekit.verdict.results import Status
 
     counts = Counter(row.status for row in table.rows)
@@ -244,7 +241,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
     for label, students in undecided.items():
         yield (
             f"{table.titles.get(label, label)} is undecided and awaits manual grading, as `gradekit table` explains: "
-            f"{_named(students)}"
+            f"{first_of(students, _MAX_NAMES)}"
         )
     for label, students in doubtful.items():
         title = table.titles.get(label, label)
@@ -254,13 +251,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
                 f"{remedies[label]}"
             )
             continue
-        yield f"{title} has full marks because its value is not a score: look at {_named(students)}"
-
-
-def _named(students: list[str]) -> str:
-    """The names, of the first few at least."""
-    more = f" and {len(students) - _MAX_NAMES} more" if len(students) > _MAX_NAMES else ""
-    return f"{', '.join(map(printable, students[:_MAX_NAMES]))}{more}"
+        yield f"{title} has full marks because its value is not a score: look at {first_of(students, _MAX_NAMES)}"
 
 
 def _reason(row: "Row") -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from gradekit.course import Assignment, CourseError, refuse_pattern
@@ -65,9 +65,15 @@ class Commands:
             added.set_defaults(run=refuse)
 
     def add_for_assignments(self, name: str, run: Command, text: str) -> CommandParser:
-        """Add a command that takes the names of assignments; see `assignments_of`."""
+        """Add a command that takes the names of assignments; see `course_and_assignments`."""
         added = self.add(name, run, text)
         added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
+        return added
+
+    def add_for_assignment(self, name: str, run: Command, text: str) -> CommandParser:
+        """Add a command that takes the name of one assignment."""
+        added = self.add(name, run, text)
+        added.add_argument("assignments", nargs=1, metavar="ASSIGNMENT")
         return added
 
 
@@ -80,17 +86,15 @@ def course_of(options: argparse.Namespace) -> "RunningCourse":
     return course
 
 
-def assignments_of(options: argparse.Namespace) -> list[Assignment]:
-    """The assignments named on the command line; if none is named, the configured one, or else all of the course's.
+def course_and_assignments(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
+    """The course, and the assignments named on the command line.
+
+    If none is named, it is the configured one, or else all of the course's.
 
     Raises:
         CourseError: the course has no assignments, or none of that name.
     """
-    return chosen_from(course_of(options), options.assignments)
-
-
-def chosen_from(course: "RunningCourse", names: Sequence[str]) -> list[Assignment]:
-    """The assignments with these names, as in `assignments_of`."""
+    course, names = course_of(options), options.assignments
     source = course.layout.folder(course.layout.source, ".")
     known = {assignment.name: assignment for assignment in course.layout.assignments()}
     if not known:
@@ -101,7 +105,7 @@ def chosen_from(course: "RunningCourse", names: Sequence[str]) -> list[Assignmen
     unknown = [name for name in names if name not in known]
     if unknown:
         raise CourseError(f"{source} has no {', '.join(unknown)}; it has {', '.join(known)}")
-    return [known[name] for name in names]
+    return course, [known[name] for name in names]
 
 
 def print_lines(lines: Iterable[str]) -> None:

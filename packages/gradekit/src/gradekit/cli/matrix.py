@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gradekit.authoring.audit import Audit, costs, mistake_ids
+from gradekit.authoring.audit import Audit, mistake_ids
 from gradekit.authoring.grade_variants import SOLUTION
 from gradekit.authoring.mutants.survivors import MutationTest
 from gradekit.authoring.recording import failed_checks
@@ -16,8 +16,8 @@ def audit_lines(audit: Audit) -> Iterator[str]:
     columns say which share of the exercise the mistake costs, whether a diagnosis was made, and if the exercise has
     snippets, whether one shows the mistake.
     """
-    results = audit.results()
-    shares = costs(audit)
+    results = audit.results
+    shares = audit.costs()
     snippets = snippets_of(audit.assignment)
     yield f"{audit.assignment.name}"
     for exercise in results[SOLUTION].exercises:
@@ -67,7 +67,7 @@ def figures(audits: Sequence[Audit]) -> str:
     """Sum up one or more audits in one line."""
     mistakes = caught = named = alternatives = right = problems = 0
     for audit in audits:
-        results = audit.results()
+        results = audit.results
         full = results[SOLUTION].earned
         mistakes += len(audit.mistakes)
         caught += sum(results[mistake.name].earned < full for mistake in audit.mistakes)

@@ -1,16 +1,16 @@
-"""Commands about a graded class: table, report, comment."""
+"""Commands about a graded class: table, report, comment, deal."""
 
 import argparse
+import re
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
-from gradekit.course import Assignment, CourseError
-from gradekit.course.printing import quoted
+from gradekit.cli.common import Commands, course_and_assignments, print_lines
+from gradekit.course import CourseError
+from gradekit.course.printing import counted, quoted
 
-if TYPE_CHECKING:
-    from gradekit.report.groups import AnswerGroup
+_ADDRESS = "http://localhost:8888"
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
 def add(commands: Commands) -> None:
@@ -37,11 +37,31 @@ def add(commands: Commands) -> None:
     )
 
 
+def add_dealing(commands: Commands) -> None:
+    added = commands.add_for_assignment(
+        "deal", _deal, "deal out written answers to graders, some of them to two"
+    )
+    added.add_argument("--to", metavar="NAMES", help="the graders, such as ann,bob")
+    added.add_argument(
+        "--twice",
+        type=_share,
+        default=0.0,
+        metavar="SHARE",
+        help="share of submissions that two graders read, such as 10%%",
+    )
+    added.add_argument("--seed", type=int, default=0, help="a different number deals differently; default: 0")
+    added.add_argument(
+        "--address", default=_ADDRESS, metavar="URL", help=f"where Jupyter runs; default: {_ADDRESS}"
+    )
+    added.add_argument(
+        "--scores", type=Path, metavar="FILE", help="read the scores of second readings from a filled-in list"
+    )
+
+
 def _table(options: argparse.Namespace) -> None:
     from gradekit.report.table import class_table, table_lines, write_csv
 
-    course = course_of(options)
-    assignments = chosen_from(course, options.assignments)
+    course, assignments = course_and_assignments(options)
     if options.csv and len(assignments) != 1:
         raise CourseError("--csv writes the table of one assignment: add its name")
     for assignment in assignments:
@@ -54,57 +74,87 @@ def _table(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    from gradekit.report.class_results import class_results, was_graded
-    from gradekit.report.contents import make_report, summary_lines
-    from gradekit.report.pages import folder_of
-    from gradekit.report.report_files import write_data, write_page
+    from gradekit.report.class_report import make_report, summary_lines, write_report
+    from gradekit.report.table import locked_class_table, was_graded
 
-    course = course_of(options)
-    chosen = chosen_from(course, options.assignments)
+    course, chosen = course_and_assignments(options)
     every = course.layout.assignments()
     if not options.assignments:
         chosen = [assignment for assignment in chosen if was_graded(course, assignment)]
         if not chosen:
             raise CourseError("nothing has been graded yet: run `gradekit autograde` first")
-    results_of = cache(partial(class_results, course))  # it is in the reports of later assignments, too
+    table_of = cache(partial(locked_class_table, course))  # it is in the reports of later assignments, too
     for assignment in chosen:
-        sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
-        earlier = map(results_of, every[: every.index(assignment)])
-        report = make_report(course, results_of(assignment), earlier, sizes)
-        folder = folder_of(assignment)
-        page = write_page(folder, report)
-        write_data(folder, report)
+        earlier = map(table_of, every[: every.index(assignment)])
+        report = make_report(course, table_of(assignment), earlier)
+        page = write_report(assignment, report)
         print_lines([*summary_lines(report), f"  {page}", ""])
 
 
-def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
-    """The groups of the last report; none if it can't be read, since it is about to be replaced."""
-    from gradekit.report.report_files import groups_in
-
-    try:
-        return groups_in(assignment)
-    except CourseError:
-        return []
-
-
 def _comment(options: argparse.Namespace) -> None:
-    from gradekit.report.check_comments import BETWEEN, who_failed
-    from gradekit.report.comments import comment_on, find_group, in_group
+    from gradekit.report.comments import comment_on, recipients_of
 
-    course = course_of(options)
-    chosen = chosen_from(course, options.assignments)
-    if BETWEEN in options.about:
-        assignment, recipients = who_failed(course, chosen, options.about)
-    else:
-        assignment, group = find_group(chosen, options.about)
-        recipients = in_group(course, assignment, group)
-    done = comment_on(course, assignment, recipients, options.text)
+    course, chosen = course_and_assignments(options)
+    recipients = recipients_of(course, chosen, options.about)
+    done = comment_on(course, recipients, options.text)
+    name = recipients.assignment.name
     got = f"{len(done.written)} of {len(recipients.students)} students got the comment."
-    lines = [f"{assignment.name}, {recipients.cell}: {got}"]
+    lines = [f"{name}, {recipients.cell}: {got}"]
     if done.there_before:
         lines.append(f"  had it already: {', '.join(done.there_before)}")
     if done.left_out:
         lines.append(f"  left out, since their answer has changed: {', '.join(done.left_out)}")
     if done.written:
-        lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(assignment.name)} --force")
+        lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(name)} --force")
     print_lines(lines)
+
+
+def _share(text: str) -> float:
+    found = _SHARE.fullmatch(text.strip())
+    if not found or float(found[1]) > 100:
+        raise argparse.ArgumentTypeError(f"{text} is not a share such as 10%")
+    return float(found[1]) / 100
+
+
+def _deal(options: argparse.Namespace) -> None:
+    from gradekit.report.deal import (
+        Dealt,
+        answers_to_grade,
+        deal_out,
+        grader_names,
+        read_lists,
+        read_scores,
+        write_lists,
+    )
+
+    if (options.to is None) == (options.scores is None):
+        raise CourseError("use either --to ann,bob, to name the graders, or --scores FILE, to read a list")
+    course, (assignment,) = course_and_assignments(options)
+    dealt, answers = read_lists(assignment), answers_to_grade(course, assignment)
+    if options.scores is not None:
+        found = read_scores(options.scores, dealt)
+        write_lists(course, assignment, Dealt(dealt.readings, dealt.scores | found), answers, options.address)
+        print_lines([f"{options.scores}: {counted(len(found), 'score')}"])
+        print_lines([f"  To compare the graders: gradekit report {quoted(assignment.name)}"])
+        return
+    graders = grader_names(options.to)
+    submissions = {answer.submission for answer in answers}
+    if not submissions:
+        first = ": run `gradekit autograde` first" if course.to_do(assignment) else ""
+        raise CourseError(f"{assignment.name} has no written answers to grade{first}")
+    scored = {submission for submission, _ in dealt.scores}
+    kept = [
+        reading
+        for reading in dealt.readings
+        if reading.grader in graders or (reading.second and reading.submission in scored)
+    ]
+    readings = deal_out(submissions, graders, options.twice, options.seed, kept)
+    known = set(dealt.readings)
+    paths = write_lists(course, assignment, Dealt(readings, dealt.scores), answers, options.address)
+    print(f"{assignment.name}: {len(submissions)} submissions with {len(answers)} written answers")
+    for path in paths:
+        own = [reading for reading in readings if reading.grader == path.stem]
+        second, new = sum(reading.second for reading in own), len(set(own) - known)
+        parts = [f"{len(own)} submissions", *([f"{second} as second reader"] if second else [])]
+        parts += [f"{new} of them new"] if 0 < new < len(own) else []
+        print_lines([f"  {path.stem}: {', '.join(parts)}  {path}"])

@@ -1,10 +1,10 @@
-"""The command that changes the cells of an assignment that has submissions: revise."""
+"""Commands that change an assignment that has submissions: revise and deadline."""
 
 import argparse
 from typing import TYPE_CHECKING
 
 from gradekit.cli.autograding import require_plugged_in
-from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
+from gradekit.cli.common import Commands, course_and_assignments, print_lines
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
 
@@ -19,12 +19,11 @@ all other cells stay. The gradebook is copied to .gradekit/gradebooks/ first."""
 
 
 def add(commands: Commands) -> None:
-    added = commands.add(
+    added = commands.add_for_assignment(
         "revise", _revise, "change the cells of an assignment that has submissions, and keep the grades"
     )
     added.description = _DESCRIPTION
     added.formatter_class = argparse.RawDescriptionHelpFormatter
-    added.add_argument("assignment", metavar="ASSIGNMENT")
     added.add_argument(
         "--rename",
         action="append",
@@ -41,12 +40,22 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="for a gradebook on PostgreSQL, which you have backed up yourself",
     )
+    deadline = commands.add_for_assignment(
+        "deadline", _deadline, "show or set the deadline of an assignment, for all or for one student"
+    )
+    deadline.add_argument(
+        "time",
+        nargs="?",
+        metavar="TIME",
+        help='such as "2026-03-09 23:59", in the course\'s time zone (c.CourseTime.zone), or with another one such as '
+        '"2026-03-09 23:59 Europe/Berlin" or "2026-03-09 23:59 +01:00"; without TIME, the deadline is shown',
+    )
+    deadline.add_argument("--student", metavar="ID", help="give this student an extension until TIME")
 
 
 def _revise(options: argparse.Namespace) -> int:
-    course = course_of(options)
+    course, (assignment,) = course_and_assignments(options)
     require_plugged_in(course)
-    (assignment,) = chosen_from(course, [options.assignment])
     course.require_gradebook(writing=True)
     from gradekit.grading.generate import back_up, generate, revised
 
@@ -91,3 +100,31 @@ def _print(assignment: str, found: "Revision") -> None:
     print_lines(f"{assignment}/{line}" for line in found.lines())
     if found.losses:
         print_lines(["Removed with their cells:", *(f"  {loss.line()}" for loss in found.losses)])
+
+
+def _deadline(options: argparse.Namespace) -> None:
+    course, (assignment,) = course_and_assignments(options)
+    course.require_gradebook(writing=options.time is not None)
+    from gradekit.course.course_time import CourseTime
+    from gradekit.grading.deadlines import deadline_lines, extend, set_deadline
+
+    name, clock = assignment.name, CourseTime(config=course.config)
+    with course.alone(), course.gradebook() as gradebook:
+        if name not in course.assignments():
+            raise CourseError(
+                f"the gradebook has no {name}: run `nbgrader generate_assignment {quoted(name)} --force` first"
+            )
+        if options.student and options.time is None:
+            raise CourseError("--student needs a TIME")
+        if options.time is not None:
+            moment = clock.read(options.time)
+            if options.student:
+                extend(gradebook, name, options.student, moment)
+            else:
+                set_deadline(gradebook, name, moment)
+        lines = list(deadline_lines(gradebook, name, clock)) or ["no deadline"]
+    print_lines([f"{name}: {lines[0]}", *lines[1:]])
+    if options.time is not None and course.handed_in(name):
+        print_lines(
+            [f"  For penalties of what is graded already: `gradekit autograde {quoted(name)} --force`"]
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gradekit.cli.autograding import require_plugged_in, start_server
-from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
+from gradekit.cli.common import Commands, course_and_assignments, course_of, print_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS
 
@@ -51,9 +51,8 @@ def _watch(options: argparse.Namespace) -> int:
     course = course_of(options)
     if options.status:
         return _show_status(course, options.json)
-    chosen = (
-        tuple(found.name for found in chosen_from(course, options.assignments)) if options.assignments else ()
-    )
+    named = course_and_assignments(options)[1] if options.assignments else ()
+    chosen = tuple(assignment.name for assignment in named)
     require_plugged_in(course)
     start_server(course, options.sandbox)
     from gradekit.grading.autograde import GradingOptions
@@ -70,8 +69,7 @@ def _watch(options: argparse.Namespace) -> int:
 
 
 def _show_status(course: "RunningCourse", as_json: bool) -> int:
-    from gradekit.watch.lock import is_watched
-    from gradekit.watch.status import read_status, status_lines
+    from gradekit.watch.status import is_watched, read_status, status_lines
 
     status, running = read_status(course.root), is_watched(course.root)
     if as_json:

@@ -195,10 +195,7 @@ def _points() -> dict[str, EntryPoint]:
 
 
 def _packer_of(library: str) -> Packer:
-    packer = codec_named(library).packer
-    if packer is None:
-        return Packer()
-    return packer()
+    return (codec_named(library).packer or Packer)()
 
 
 for _name in _points():

@@ -33,6 +33,11 @@ class ArrayCodec(Codec):
         return f"{noun(value)}{f' of {kind}' if kind else ''} of shape {tuple(value.shape)}"
 
     def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+        """How `actual` differs, in the order in which a student should look at it.
+
+        Is it an array, with the right kind of entries, of the right shape? Is there NaN where a number belongs? Only then
+        how far the numbers are off. Integers are exact unless the check sets a tolerance.
+        """
         strict = tolerance.rtol == RTOL and not is_array(tolerance.atol) and tolerance.atol == ATOL
         if strict and _are_large(actual, expected):
             return None if actual == expected else _of_integers(abs(actual - expected) == 1)

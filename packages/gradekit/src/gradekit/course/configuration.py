@@ -31,7 +31,7 @@ _SETTING = re.compile(r"'(?P<trait>\w+)' trait of an? (?P<section>\w+) instance|
 _EARLIER_NAMES = {
     "coursekit": "gradekit",
     "gradekit.lms": "gradekit_lms",
-    "gradekit.nbgrader_plugin.second_chance": "gradekit.nbgrader_plugin.late",
+    "gradekit.nbgrader_plugin.late": "gradekit.nbgrader_plugin.late",
 }
 _EARLIER_NAME = re.compile(
     rf"""^[^#]*?(?:\b(?:import|from)\s+|["'])({"|".join(map(re.escape, _EARLIER_NAMES))})\b""", re.MULTILINE

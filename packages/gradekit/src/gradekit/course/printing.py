@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 from unicodedata import category
 
@@ -59,6 +59,27 @@ def counted(number: int, noun: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Names in backticks, with commas between them."""
     return ", ".join(f"`{name}`" for name in names)
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names, safe to print, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(map(printable, names[:most]))}{more}"
+
+
+def aligned_lines(header: Sequence[str], rows: Sequence[Sequence[str]], least: int = 0) -> Iterator[str]:
+    """A table with its columns aligned; those whose header begins with `>` to the right, and `least` wide."""
+    names = [name.removeprefix(">") for name in header]
+    widths = [
+        max(least if head.startswith(">") else 0, *map(len, column))
+        for head, *column in zip(header, names, *rows, strict=True)
+    ]
+    for row in [names, *rows]:
+        parts = [
+            f"{text:{'>' if head.startswith('>') else '<'}{width}}"
+            for text, width, head in zip(row, widths, header, strict=True)
+        ]
+        yield "  ".join(parts).rstrip()
 
 
 def _visible(character: str) -> str:

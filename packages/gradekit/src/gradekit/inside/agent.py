@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor
 from gradekit.inside.cell_figures import CellFigures
 from gradekit.inside.graph import copy_of, is_same
-from gradekit.inside.implementation import Implementations
+from gradekit.inside.implementation import LoadedImplementation
 from gradekit.inside.kernel_process import ANSWERED, is_answered_by_fork, protect, reset_torch, set_seed
 from gradekit.inside.messages import MessageError, decode, encode, probe, receive, send
+from gradekit.inside.name_history import NameHistory
 from gradekit.inside.packing import packer_of
 from gradekit.inside.stub import APART, FROM_STUB, StubLine, stub_class
 
@@ -38,12 +39,18 @@ class Agent:
     what the method returned or `error` (type, message, lines of the notebook's cells).
     """
 
-    def __init__(self, namespace: dict[str, Any], figures: CellFigures | None = None) -> None:
+    def __init__(
+        self,
+        namespace: dict[str, Any],
+        figures: CellFigures | None = None,
+        history: NameHistory | None = None,
+    ) -> None:
         self._namespace = namespace
         self._figures = figures or CellFigures()
+        self._history = history or NameHistory()
         self._objects: dict[int, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
-        self._implementations = Implementations()
+        self._implementations = LoadedImplementation()
         #: where stubs send what they ask, while a request is answered
         self.line: StubLine | None = None
 
@@ -131,6 +138,10 @@ class Agent:
     def do_figures(self, count: int) -> dict[str, Any]:
         """The figures that the cell with this execution count drew."""
         return {"value": self._figures.of_cell(count)}
+
+    def do_changes(self, names: list[str], after: int) -> dict[str, Any]:
+        """What the cells after the one with this execution count changed of some names (see `NameHistory`)."""
+        return {"value": self._history.changes(names, after)}
 
     def do_module(self, target: Any, action: str, value: Any = None) -> dict[str, Any]:
         """Read or change a module: `state`, `parameters`, `load_state`, `load_known`, `to`, `train`."""
@@ -267,6 +278,8 @@ def _describe_error(error: BaseException) -> dict[str, Any]:
 namespace: dict[str, Any] = {}
 #: the figures that its cells have drawn
 cell_figures = CellFigures()
+#: what its names meant after each cell
+name_history = NameHistory()
 _connection: socket.socket | None = None
 
 
@@ -286,6 +299,7 @@ def start(descriptor: int, shell: Any) -> None:
     global _connection, namespace
     protect(shell)
     cell_figures.watch(shell)
+    name_history.watch(shell)
     namespace = shell.user_ns
     _connection = socket.socket(fileno=descriptor)
     _connection.set_inheritable(False)
@@ -298,7 +312,7 @@ def serve() -> None:
     ignored, since they would cut a message in two.
     """
     assert _connection is not None, "call `start` first"
-    agent, server, connection = Agent(namespace, cell_figures), os.getpid(), _connection
+    agent, server, connection = Agent(namespace, cell_figures, name_history), os.getpid(), _connection
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         while True:

@@ -22,7 +22,7 @@ _MAX_TEXT = 2000
 _MOST_TAPES = 1000
 
 
-class Implementations:
+class LoadedImplementation:
     """Answers the requests of stubs about the implementation that was loaded last.
 
     `methods` are the names of the methods that may be called, too.

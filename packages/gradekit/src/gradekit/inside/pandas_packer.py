@@ -1,21 +1,27 @@
-"""Packs pandas values: frames, series, indexes, arrays and scalars; also run in the student's kernel.
+"""Packs pandas values: frames, series, indexes, arrays, and single values that JSON lacks; also run in the student's kernel.
 
 Text is sent as the distinct strings and a number for each entry, dates as integers, objects as plain values. Nothing
 is ever unpickled. Unpacked data is bounded by the bytes that were received: declared lengths are not trusted.
 """
 
+import datetime
+import re
 from typing import Any
 
 import numpy as np
 
 from gradekit.inside.arrays import is_array, to_numpy
-from gradekit.inside.packing import Packer, PackingError
-from gradekit.inside.scalar_packer import CLOSED, UNITS, is_scalar, pack_scalar, unpack_scalar, word, zone
+from gradekit.inside.packing import PLAIN, Packer, PackingError
 
 MAX_ROWS = 5_000_000
 MAX_COLUMNS = 1_000
 #: entries of all columns together
 MAX_TABLE_CELLS = 10_000_000
+_UNITS = ("s", "ms", "us", "ns")
+_INSTANTS = {f"{kind}8[{unit}]" for kind in "mM" for unit in _UNITS}
+_CLOSED = ("left", "right", "both", "neither")
+#: characters of a date, a time zone or a frequency
+_MAX_WORD = 64
 _NUMBERS = {
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
@@ -46,13 +52,13 @@ class PandasPacker(Packer):
             return {"kind": "frame", "columns": labels, "index": _pack_index(value.index), "data": parts}
         if isinstance(value, pd.Series):
             data = _pack_column(value, "the Series")
-            name = pack_scalar(value.name, "the name")
+            name = _pack_scalar(value.name, "the name")
             return {"kind": "series", "name": name, "index": _pack_index(value.index), "data": data}
         if isinstance(value, pd.Index):
             return {"kind": "index", "index": _pack_index(value)}
         if isinstance(value, pd.api.extensions.ExtensionArray):
             return {"kind": "array", "data": _pack_column(value, "the array")}
-        return {"kind": "scalar", "value": pack_scalar(value, "the value")}
+        return {"kind": "scalar", "value": _pack_scalar(value, "the value")}
 
     def unpack(self, data: Any) -> Any:
 
@@ -61,14 +67,14 @@ class PandasPacker(Packer):
                 return _frame(_index(columns), _index(index), parts)
             case {"kind": "series", "name": name, "index": index, "data": column}:
                 series = _labeled(_column(column), _index(index))
-                series.name = unpack_scalar(name)
+                series.name = _unpack_scalar(name)
                 return series
             case {"kind": "index", "index": index}:
                 return _index(index)
             case {"kind": "array", "data": column}:
                 return _column(column).array
             case {"kind": "scalar", "value": value}:
-                return unpack_scalar(value)
+                return _unpack_scalar(value)
         raise PackingError("which isn't a pandas value")
 
     def copied(self, value: Any) -> Any:
@@ -93,7 +99,7 @@ class PandasPacker(Packer):
 def _pack_index(index: Any, where: str = "the index") -> dict[str, Any]:
     import pandas as pd
 
-    names = [pack_scalar(name, "the name of the index") for name in index.names]
+    names = [_pack_scalar(name, "the name of the index") for name in index.names]
     if isinstance(index, pd.MultiIndex):
         levels = [_pack_column(index.get_level_values(n), where) for n in range(index.nlevels)]
         return {"names": names, "levels": levels}
@@ -146,7 +152,7 @@ def _pack_column(values: Any, where: str) -> dict[str, Any]:
         numbers = np.asarray(values)
         return {"dtype": numbers.dtype.str[1:], "values": numbers.view(np.int64)}
     if dtype == np.dtype(object):
-        return {"dtype": "object", "objects": [pack_scalar(entry, where) for entry in values]}
+        return {"dtype": "object", "objects": [_pack_scalar(entry, where) for entry in values]}
     raise PackingError(f"{where} has the dtype {name[:100]}, which can't be checked")
 
 
@@ -178,15 +184,15 @@ def _index(data: Any) -> Any:
             columns = [_column(level) for level in levels]
             if len({len(column) for column in columns}) > 1:
                 raise PackingError("with an index of different lengths")
-            return pd.MultiIndex.from_arrays(columns, names=[unpack_scalar(name) for name in names])
+            return pd.MultiIndex.from_arrays(columns, names=[_unpack_scalar(name) for name in names])
         case {"names": [name], "range": [int(start), int(stop), int(step)]} if step:
             numbers = range(start, stop, step)
             if max(abs(start), abs(stop), abs(step)) >= 2**62 or len(numbers) > MAX_ROWS:
                 raise PackingError(f"with more than {MAX_ROWS} rows")
-            return pd.RangeIndex(numbers, name=unpack_scalar(name))
+            return pd.RangeIndex(numbers, name=_unpack_scalar(name))
         case {"names": [name], "data": column}:
             found = _column(column)
-            return pd.Index(found.array, dtype=found.dtype, name=unpack_scalar(name))
+            return pd.Index(found.array, dtype=found.dtype, name=_unpack_scalar(name))
     raise PackingError("with a malformed index")
 
 
@@ -202,14 +208,14 @@ def _column(data: Any, inside: bool = False) -> Any:
             return column
         case {"dtype": str(name), "values": values} if name in _NUMBERS and len(data) == 2:
             return pd.Series(_numbers(values, name))
-        case {"dtype": str(name), "values": values} if _is_instant(name) and len(data) == 2:
+        case {"dtype": str(name), "values": values} if name in _INSTANTS and len(data) == 2:
             return pd.Series(_numbers(values, "int64").view(name))
-        case {"dtype": str(name), "values": values, "tz": str(tz)} if _is_instant(name) and name[0] == "M":
+        case {"dtype": str(name), "values": values, "tz": str(tz)} if name in _INSTANTS and name[0] == "M":
             return (
-                pd.Series(_numbers(values, "int64").view(name)).dt.tz_localize("UTC").dt.tz_convert(zone(tz))
+                pd.Series(_numbers(values, "int64").view(name)).dt.tz_localize("UTC").dt.tz_convert(_zone(tz))
             )
         case {"dtype": "period", "freq": str(freq), "values": values}:
-            return pd.Series(pd.PeriodIndex.from_ordinals(_numbers(values, "int64"), freq=word(freq)))
+            return pd.Series(pd.PeriodIndex.from_ordinals(_numbers(values, "int64"), freq=_word(freq)))
         case {"dtype": "str" | "string" as name, "codes": codes, "texts": list(texts)}:
             if not all(type(text) is str for text in texts):
                 raise PackingError("with a column of text that holds something else")
@@ -218,7 +224,7 @@ def _column(data: Any, inside: bool = False) -> Any:
             return pd.Series(np.array([*texts, missing], dtype=object)[numbers], dtype=name)
         case {"dtype": "object", "objects": list(objects)}:
             found = np.empty(len(objects), dtype=object)
-            found[:] = [unpack_scalar(entry) for entry in objects]
+            found[:] = [_unpack_scalar(entry) for entry in objects]
             return pd.Series(found, dtype=object)
         case {"dtype": "category", "codes": codes, "categories": categories, "ordered": bool(ordered)} if (
             not inside
@@ -226,7 +232,7 @@ def _column(data: Any, inside: bool = False) -> Any:
             found = _column(categories, inside=True)
             kind = pd.CategoricalDtype(pd.Index(found.array, dtype=found.dtype), ordered)
             return pd.Series(pd.Categorical.from_codes(_codes(codes, len(found)), dtype=kind))
-        case {"dtype": "interval", "closed": str(closed), "left": left, "right": right} if closed in CLOSED:
+        case {"dtype": "interval", "closed": str(closed), "left": left, "right": right} if closed in _CLOSED:
             ends = [_column(end, inside=True) for end in (left, right)]
             if len(ends[0]) != len(ends[1]) or any(end.dtype.kind not in "iufmM" for end in ends):
                 raise PackingError("with malformed intervals")
@@ -252,5 +258,79 @@ def _codes(values: Any, count: int) -> Any:
     return codes
 
 
-def _is_instant(dtype: str) -> bool:
-    return dtype in {f"{kind}8[{unit}]" for kind in "mM" for unit in UNITS}
+def is_scalar(value: Any) -> bool:
+    import pandas as pd
+
+    missing = value is pd.NaT or value is pd.NA
+    return missing or isinstance(value, pd.Timestamp | pd.Timedelta | pd.Interval | pd.Period)
+
+
+def _pack_scalar(value: Any, where: str) -> Any:
+    """One entry of an object column, or a label: as it is, or as a tuple of its kind and some text."""
+    import pandas as pd
+
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.item()
+    if type(value) in PLAIN:
+        return value
+    if value is pd.NaT or value is pd.NA:
+        return (str(value),)
+    if isinstance(value, pd.Timestamp):
+        plain = value.tz_convert("UTC").tz_localize(None) if value.tz else value
+        return ("Timestamp", str(plain), str(value.tz or ""), value.unit)
+    if isinstance(value, pd.Timedelta):
+        return ("Timedelta", str(value), value.unit)
+    if isinstance(value, pd.Period):
+        return ("Period", str(value), value.freqstr)
+    if isinstance(value, pd.Interval):
+        ends = [_pack_scalar(end, where) for end in (value.left, value.right)]
+        return ("Interval", *ends, value.closed)
+    if type(value) in (datetime.date, datetime.time, datetime.datetime) and not getattr(
+        value, "tzinfo", None
+    ):
+        return (type(value).__name__, value.isoformat())
+    if type(value) is tuple:
+        return ("tuple", [_pack_scalar(part, where) for part in value])
+    raise PackingError(
+        f"{where} holds {type(value).__name__[:100]} objects; "
+        "only text, numbers, True and False, dates and missing values can be checked"
+    )
+
+
+def _unpack_scalar(data: Any) -> Any:
+    import pandas as pd
+
+    if type(data) in PLAIN:
+        return data
+    match data:
+        case ("NaT",):
+            return pd.NaT
+        case ("<NA>",):
+            return pd.NA
+        case ("Timestamp", str(text), str(tz), str(unit)) if unit in _UNITS:
+            found = pd.Timestamp(_word(text)).as_unit(unit)
+            return found.tz_localize("UTC").tz_convert(_zone(tz)) if tz else found
+        case ("Timedelta", str(text), str(unit)) if unit in _UNITS:
+            return pd.Timedelta(_word(text)).as_unit(unit)
+        case ("Period", str(text), str(freq)):
+            return pd.Period(_word(text), freq=_word(freq))
+        case ("Interval", left, right, str(closed)) if closed in _CLOSED:
+            return pd.Interval(_unpack_scalar(left), _unpack_scalar(right), closed=closed)
+        case ("date" | "time" | "datetime" as kind, str(text)):
+            return getattr(datetime, kind).fromisoformat(_word(text))
+        case ("tuple", list(parts)):
+            return tuple(_unpack_scalar(part) for part in parts)
+    raise PackingError("with an entry that is neither text nor a number nor a date")
+
+
+def _zone(text: str) -> str:
+    """The name of a time zone, which must not be a path."""
+    if not re.fullmatch(r"UTC[+-]\d\d:\d\d|[A-Za-z][\w+-]*(/[A-Za-z][\w+-]*)*", _word(text), re.ASCII):
+        raise PackingError("with a time zone that has no name")
+    return text
+
+
+def _word(text: str) -> str:
+    if len(text) > _MAX_WORD:
+        raise PackingError("with a date that isn't a date")
+    return text

@@ -16,9 +16,8 @@ from traitlets import TraitError, default
 from traitlets.log import get_logger
 
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.attempts.counted_attempt import is_in_time
 from gradekit.attempts.records import Attempts
-from gradekit.attempts.rules import AttemptRules, Shows
+from gradekit.attempts.rules import AttemptRules, Shows, is_in_time
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
 from gradekit.course.course_time import CourseTime

@@ -13,9 +13,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Float
 from traitlets.config import Config
 
-from gradekit.attempts.counted_attempt import Chance, is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts
-from gradekit.attempts.rules import AttemptRules
+from gradekit.attempts.rules import AttemptRules, Chance, is_in_time
 from gradekit.course.course_time import CourseTime
 from gradekit.nbgrader_plugin.course_folders import configured_course
 from gradekit.page.shown import deadline_of

@@ -16,7 +16,7 @@ from nbgrader.utils import compute_checksum, determine_grade
 from traitlets import TraitError
 from traitlets.config import Application
 
-from gradekit.attempts.counted_attempt import NoChance
+from gradekit.attempts.rules import NoChance
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
 from gradekit.course.configuration import read_configuration

@@ -16,7 +16,7 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from gradekit.course.language import N_, _, ngettext
-from gradekit.page.budget import PageBudget, TooCostly
+from gradekit.page.budget import PageBudget
 from gradekit.page.markdown import plain_text, safe_html, safe_markdown
 from gradekit.page.pictures import NotShown, Pictures, decoded, text_and_pictures
 from gradekit.page.raw_html import replace_elements
@@ -129,14 +129,7 @@ class Displayed:
         return words
 
 
-def _html(source: str) -> str:
-    try:
-        return safe_html(source)
-    except TooCostly:
-        return ""
-
-
-_RENDERED = {"text/html": _html, "text/markdown": safe_markdown, "text/latex": safe_markdown}
+_RENDERED = {"text/html": safe_html, "text/markdown": safe_markdown, "text/latex": safe_markdown}
 
 
 def _text_of(data: Mapping[str, Any], kind: str) -> str:

@@ -5,7 +5,7 @@ During grading, headings are the only student text that is rendered; their numbe
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
@@ -65,35 +65,32 @@ def headings(notebook: NotebookNode) -> list[Heading]:
     return found
 
 
-def _heading_lines(source: str) -> Sequence[str]:
+def _heading_lines(source: str) -> list[str]:
     """The markdown of each heading, without those in code blocks."""
-    return _lines_of_released(source) if len(source) <= _CACHED else tuple(_find_heading_lines(source))
+    find = _find_heading_lines if len(source) <= _CACHED else _find_heading_lines.__wrapped__
+    return find(source)
 
 
-@lru_cache(maxsize=512)
-def _lines_of_released(source: str) -> tuple[str, ...]:
-    """Like `_heading_lines`, with a cache: most cells are the released ones, in every submission."""
-    return tuple(_find_heading_lines(source))
-
-
-def _find_heading_lines(source: str) -> Iterator[str]:
+@lru_cache(maxsize=512)  # most cells are the released ones, in every submission
+def _find_heading_lines(source: str) -> list[str]:
+    found: list[str] = []
     fence, above = "", ""
     for line in source.splitlines():
+        before, above = above, ""
         if fence:
-            fence = "" if line.strip().startswith(fence) and not line.strip(" \t" + fence[0]) else fence
-            above = ""
+            if line.strip().startswith(fence) and not line.strip(" \t" + fence[0]):
+                fence = ""
         elif begun := _FENCE.match(line):
-            fence, above = begun[1], ""
+            fence = begun[1]
         elif len(line) > MAX_HEADING:
-            above = ""
-        elif found := _LINE.fullmatch(line):
-            yield found[1]
-            above = ""
-        elif above and _UNDERLINE.fullmatch(line):
-            yield above
-            above = ""
+            continue
+        elif heading := _LINE.fullmatch(line):
+            found.append(heading[1])
+        elif before and _UNDERLINE.fullmatch(line):
+            found.append(before)
         else:
             above = line.strip()
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -125,9 +122,6 @@ def page_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) 
     """The title of each graded cell on a page: the nearest heading above its answer that no student wrote.
 
     If several cells have the same heading, their names are added; without a heading, the title is the name alone.
-
-    Args:
-        found: the headings of the notebook, if they are known.
     """
     found = headings(notebook) if found is None else found
     given = [heading for heading in found if not is_answer_cell(notebook.cells[heading.cell])]
@@ -145,11 +139,7 @@ def page_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) 
 
 
 def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) -> dict[str, str]:
-    """The title of each graded cell: from its grade_id or, if nbgrader made that up, the heading above it.
-
-    Args:
-        found: the headings of the notebook, if they are known.
-    """
+    """The title of each graded cell: from its grade_id or, if nbgrader made that up, the heading above it."""
     graded = [
         (index, name, _kind(cell))
         for index, cell in enumerate(notebook.cells)

@@ -46,7 +46,7 @@ _ATTRIBUTES = frozenset({
 })  # fmt: skip
 #: attributes that only some tags may have
 _OF_TAGS = {
-    **dict.fromkeys(("id",), frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})),
+    "id": frozenset({"h1", "h2", "h3", "h4", "h5", "h6"}),
     **{"href": frozenset({"a"}), "src": frozenset({"img"}), "open": frozenset({"details"})},
 }
 _STYLES = {"text-align", "width", "height"}
@@ -177,13 +177,9 @@ def _sanitized(balanced_html: str, styles: set[str]) -> str:
 
 
 def safe_html(source: str) -> str:
-    """Sanitize HTML that a student's code displayed. Its pictures are those of `safe_markdown`.
-
-    Raises:
-        TooCostly: a limit was exceeded.
-    """
+    """Sanitize HTML that a student's code displayed; empty beyond the limits. Its pictures are as in `safe_markdown`."""
     if len(source) > MAX_HTML:
-        raise TooCostly("it is too long")
+        return ""
 
     def render() -> str:
         text = replace_elements(source.encode("utf-8", "replace").decode(), "script|style", lambda _: "")
@@ -191,7 +187,12 @@ def safe_html(source: str) -> str:
         return _UNDESCRIBED.sub("<img alt", _sanitized(html, _MORE_STYLES))
 
     largest = MAX_GROWTH * len(source) + _FRAME
-    return render() if len(source) <= _SMALL else render_in_child(render, CELL_SECONDS, CELL_MEMORY, largest)
+    try:
+        return (
+            render() if len(source) <= _SMALL else render_in_child(render, CELL_SECONDS, CELL_MEMORY, largest)
+        )
+    except TooCostly:
+        return ""
 
 
 def _formula_in_its_place(found: re.Match[str]) -> str:

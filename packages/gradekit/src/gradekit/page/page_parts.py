@@ -18,19 +18,8 @@ from gradekit.course.cells import (
 )
 from gradekit.course.language import N_, _
 from gradekit.page.budget import PageBudget
-from gradekit.page.check_table import (
-    checks_as_html,
-    code_marked,
-    exercise_as_html,
-    is_check_output,
-)
-from gradekit.page.displayed import (
-    PAGE_CHARACTERS,
-    PAGE_SECONDS,
-    Displayed,
-    printed,
-    with_room,
-)
+from gradekit.page.check_table import checks_as_html, code_marked, exercise_as_html, is_check_output
+from gradekit.page.displayed import PAGE_CHARACTERS, PAGE_SECONDS, Displayed, printed, with_room
 from gradekit.page.headings import Heading, headings, page_titles
 from gradekit.page.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
 from gradekit.page.pictures import Pictures, text_and_pictures
@@ -186,10 +175,8 @@ class PageParts:
             self._under = plain_text(inside)
             wanted = heading[2] if heading[2] and heading[2] not in self._ids else ""
             self._ids.add(wanted)
-            parts.append(html[at : heading.start()])
-            parts.append(
-                f"<h{level}{f' id={chr(34)}{wanted}{chr(34)}' if wanted else ''}>{inside}</h{level}>"
-            )
+            name = f' id="{wanted}"' if wanted else ""
+            parts += [html[at : heading.start()], f"<h{level}{name}>{inside}</h{level}>"]
             at = end
         return "".join([*parts, html[at:]])
 

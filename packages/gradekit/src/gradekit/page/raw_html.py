@@ -146,12 +146,7 @@ class _Balance:
         if self._left_out.get(name):
             self._left_out[name] -= 1
             return ""
-        for place in range(len(self._open) - 1, -1, -1):
-            if self._open[place] == name:
-                return self._closed_down_to(place)
-            if self._open[place] in _CELLS and name not in _WITHIN_TABLES:
-                break
-        return ""
+        return self._ending(frozenset({name}), frozenset() if name in _WITHIN_TABLES else _CELLS)
 
     def _ending(self, ended: frozenset[str], border: frozenset[str]) -> str:
         for place in range(len(self._open) - 1, -1, -1):

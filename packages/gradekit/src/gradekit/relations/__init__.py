@@ -3,8 +3,9 @@
 The instructor need not have foreseen the mistake. Nothing is said where chance could explain the relation.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,9 @@ from gradekit.codecs import MOST_TOLD, Tolerance, codec_of
 from gradekit.inside.arrays import Numpy, as_array, is_array, to_numpy
 from gradekit.relations.evidence import ENOUGH, InPlay, Pair, Relation
 from gradekit.relations.moved import moved_relations
-from gradekit.relations.numbers import number_relations
+from gradekit.relations.numbers import number_relations, scalar_relation
 from gradekit.relations.parts import part_relations
-from gradekit.relations.plain import (
-    dict_relation,
-    information,
-    is_larger,
-    list_relation,
-    text_relation,
-)
-from gradekit.relations.scalars import scalar_relation
+from gradekit.relations.plain import dict_relation, information, is_larger, list_relation, text_relation
 from gradekit.relations.shapes import shape_relation
 
 #: larger values would take too long
@@ -108,11 +102,11 @@ def _one_of_several(wrong: WrongValue) -> str:
 def _places_of(value: Any, values: list[Any] | tuple[Any, ...], tolerance: Tolerance) -> list[int]:
     if len(values) > _MOST_LISTED:
         return []
-    return [
-        place
-        for place, entry in enumerate(values)
-        if codec_of(value).difference(entry, value, tolerance) is None
-    ]
+    return [place for place, entry in enumerate(values) if _is_right(entry, value, tolerance)]
+
+
+def _is_right(found: Any, right: Any, tolerance: Tolerance) -> bool:
+    return codec_of(right).difference(found, right, tolerance) is None
 
 
 def _is_telling(value: Any) -> bool:
@@ -169,17 +163,14 @@ def _of_a_list(found: Any, right: Any, tolerance: Tolerance) -> str:
         array = np.array(found, dtype=np.float64)
     except (ValueError, TypeError, OverflowError):
         return ""
-    same = array.shape == tuple(right.shape) and codec_of(right).difference(array, right, tolerance) is None
+    same = array.shape == tuple(right.shape) and _is_right(array, right, tolerance)
     return "Its numbers are right: only the type is wrong." if same and array.size > 1 else ""
 
 
 def _of_lists(found: list[Any], right: list[Any], tolerance: Tolerance, play: InPlay) -> str:
     if max(len(found), len(right)) > _MOST_ENTRIES:
         return ""
-
-    def same(one: Any, other: Any) -> bool:
-        return codec_of(other).difference(one, other, tolerance) is None
-
+    same = partial(_is_right, tolerance=tolerance)
     if text := list_relation(found, right, same):
         return text
     if _are_numbers([*found, *right]):
@@ -198,10 +189,7 @@ def _of_lists(found: list[Any], right: list[Any], tolerance: Tolerance, play: In
 def _of_dicts(found: dict[Any, Any], right: dict[Any, Any], tolerance: Tolerance, play: InPlay) -> str:
     if max(len(found), len(right)) > _MOST_ENTRIES:
         return ""
-
-    def same(one: Any, other: Any) -> bool:
-        return codec_of(other).difference(one, other, tolerance) is None
-
+    same = partial(_is_right, tolerance=tolerance)
     if found.keys() == right.keys():
         own, wanted = [found[key] for key in right], list(right.values())
         if _are_numbers([*own, *wanted]):
@@ -213,16 +201,13 @@ def _of_dicts(found: dict[Any, Any], right: dict[Any, Any], tolerance: Tolerance
 
 def _of_columns(wrong: WrongValue, play: InPlay) -> str:
     """A relation of values that the codec splits into arrays of numbers, such as the columns of a table."""
-    for name, found, right in _columns(wrong):
-        if codec_of(right).difference(found, right, wrong.tolerance) is not None:
+    if type(wrong.found) is not type(wrong.right):
+        return ""
+    for name, found, right in codec_of(wrong.right).columns(wrong.found, wrong.right):
+        if not _is_right(found, right, wrong.tolerance):
             text = _of_arrays(found, right, wrong.tolerance, play)
             return f"{name}: {text}" if text and name else text
     return ""
-
-
-def _columns(wrong: WrongValue) -> Iterator[tuple[str, Numpy, Numpy]]:
-    if type(wrong.found) is type(wrong.right):
-        yield from codec_of(wrong.right).columns(wrong.found, wrong.right)
 
 
 def _are_numbers(entries: list[Any]) -> bool:

@@ -20,79 +20,54 @@ _MOST_LETTERS = 60
 _MOST_NAMED = 2
 _MOST_SIZES = 3
 #: the meaning of frequent messages, whatever the cause; a text may contain groups of its pattern
-_MEANINGS = tuple(
-    (re.compile(pattern), text)
-    for pattern, text in (
-        (
-            r"a leaf Variable that requires grad is being used in an in-place operation",
-            "A parameter, or an input that needs gradients, is changed in place here. Make a new tensor; if a parameter has to "
-            "change, do it under `torch.no_grad()`.",
-        ),
-        (
-            r"does not require grad and does not have a grad_fn",
-            "The value that is differentiated here depends on no parameter: something before it was detached, turned into a number, or "
-            "computed under `torch.no_grad()`.",
-        ),
-        (
-            r"unhashable type: '(list|dict|set)'",
-            "As a key of a dict or an element of a set, {0} is not allowed. A tuple is.",
-        ),
-        (
-            r"missing \d+ required positional arguments?: (.+)$",
-            "It was called without {0}: pass it on, or give it a default value if it is optional.",
-        ),
-        (
-            r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given",
-            "It was called with {1} arguments, but takes {0}. In a method, `self` counts as one.",
-        ),
-        (
-            r"(?:only one element tensors can be converted|a Tensor with \d+ elements cannot be converted)",
-            "A tensor with several numbers can't become one Python number: reduce it first, for example by its mean or its "
-            "largest entry.",
-        ),
-        (
-            r"Boolean value of Tensor with more than one value is ambiguous",
-            "An `if`, `and`, `or` or `not` needs one truth value, but this tensor has many. Use `&`, `|` or `~`, or `.all()` or "
-            "`.any()`.",
-        ),
-        (
-            r"(?:must have the same dtype, but got|expected scalar type|expected m1 and m2 to have the same dtype)",
-            "Two dtypes meet here: part of the computation has a different dtype from the rest.",
-        ),
-        (
-            r"must be Tensor, not (tuple|list|NoneType|int|float)",
-            "A tensor is needed here, but it got {0}.",
-        ),
-        (
-            r"'(tuple|list|NoneType|float|int|str)' object has no attribute '(\w+)'",
-            "The code expects something with `{1}`, but got {0}.",
-        ),
-        (
-            r"unsupported operand type\(s\) for (\S+?): '(\w+)' and '(\w+)'",
-            "`{0}` can't combine {1} with {2}.",
-        ),
-        (
-            r"math domain error",
-            "The logarithm or root that is taken here does not exist: the number is 0 or negative.",
-        ),
-        (_LOADING, "Its parameters have different names or shapes from those that the exercise asks for."),
-        (r"division by zero", "The divisor is 0 here."),
-        (
-            r"index out of range in self",
-            "An id or a position is too large for the embedding table that it is looked up in.",
-        ),
-        (
-            r"Expected target size \[.*\], got \[",
-            "`F.cross_entropy` takes axis 1 of the logits for the classes. Flatten the axes before the last one.",
-        ),
-    )
-)
-
-
+_MEANINGS = {
+    r"a leaf Variable that requires grad is being used in an in-place operation": (
+        "A parameter, or an input that needs gradients, is changed in place here. Make a new tensor; if a parameter has to "
+        "change, do it under `torch.no_grad()`."
+    ),
+    r"does not require grad and does not have a grad_fn": (
+        "The value that is differentiated here depends on no parameter: something before it was detached, turned into a number, or "
+        "computed under `torch.no_grad()`."
+    ),
+    r"unhashable type: '(list|dict|set)'": (
+        "As a key of a dict or an element of a set, {0} is not allowed. A tuple is."
+    ),
+    r"missing \d+ required positional arguments?: (.+)$": (
+        "It was called without {0}: pass it on, or give it a default value if it is optional."
+    ),
+    r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given": (
+        "It was called with {1} arguments, but takes {0}. In a method, `self` counts as one."
+    ),
+    r"(?:only one element tensors can be converted|a Tensor with \d+ elements cannot be converted)": (
+        "A tensor with several numbers can't become one Python number: reduce it first, for example by its mean or its "
+        "largest entry."
+    ),
+    r"Boolean value of Tensor with more than one value is ambiguous": (
+        "An `if`, `and`, `or` or `not` needs one truth value, but this tensor has many. Use `&`, `|` or `~`, or `.all()` or "
+        "`.any()`."
+    ),
+    r"(?:must have the same dtype, but got|expected scalar type|expected m1 and m2 to have the same dtype)": (
+        "Two dtypes meet here: part of the computation has a different dtype from the rest."
+    ),
+    r"must be Tensor, not (tuple|list|NoneType|int|float)": "A tensor is needed here, but it got {0}.",
+    r"'(tuple|list|NoneType|float|int|str)' object has no attribute '(\w+)'": (
+        "The code expects something with `{1}`, but got {0}."
+    ),
+    r"unsupported operand type\(s\) for (\S+?): '(\w+)' and '(\w+)'": "`{0}` can't combine {1} with {2}.",
+    r"math domain error": (
+        "The logarithm or root that is taken here does not exist: the number is 0 or negative."
+    ),
+    _LOADING: "Its parameters have different names or shapes from those that the exercise asks for.",
+    r"division by zero": "The divisor is 0 here.",
+    r"index out of range in self": (
+        "An id or a position is too large for the embedding table that it is looked up in."
+    ),
+    r"Expected target size \[.*\], got \[": (
+        "`F.cross_entropy` takes axis 1 of the logits for the classes. Flatten the axes before the last one."
+    ),
+}
 #: types that messages name
 _TYPES = ("tuple", "list", "dict", "set", "float", "int", "str", "Tensor", "method", "function")
-
-
 #: a key alone, not a sentence that the student wrote
 _KEY = re.compile(r"""'[^' ]+'|"[^" ]+"|-?[\d.]+|\(.+\)|True|False|None|nan""")
 
@@ -107,8 +82,8 @@ def meaning_of(raised: str, text: str) -> str:
     if raised == "KeyError":
         kind = "dict or table" if "pandas" in sys.modules else "dict"
         return f"{text[:_MOST_LETTERS]} is not a key of the {kind}." if _KEY.fullmatch(text) else ""
-    for pattern, meaning in _MEANINGS:
-        if match := pattern.search(text):
+    for pattern, meaning in _MEANINGS.items():
+        if match := re.search(pattern, text):
             return meaning.format(*map(_with_article, match.groups()))
     return ""
 

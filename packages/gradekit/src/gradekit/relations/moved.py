@@ -54,26 +54,21 @@ def _axes_exchanged(pair: Pair) -> Iterator[Relation]:
 def _along(pair: Pair, axis: int) -> Iterator[Relation]:
     """Relations along one axis of two arrays of one shape."""
     words, right = axis_in_words(axis, pair.right.ndim), pair.right
-    functions: list[tuple[str, Callable[[], Numpy]]] = [
-        (f"It is right, but reversed along {words}.", lambda: np.flip(right, axis)),
-        (f"It is the sum of all right entries so far along {words}.", lambda: np.cumsum(right, axis)),
-        (f"It holds the right entries, but sorted along {words}.", lambda: np.sort(right, axis)),
-        (f"It is the softmax of the right entries along {words}.", lambda: _softmax(right, axis)),
-        (f"It is the right one, divided by its sum along {words}.", lambda: _over_sum(right, axis)),
-        (
-            f"Every entry is the right mean along {words}.",
-            lambda: np.broadcast_to(right.mean(axis, keepdims=True), right.shape),
-        ),
-        (
-            f"It is the right one, minus its mean along {words}.",
-            lambda: right - right.mean(axis, keepdims=True),
-        ),
-    ]
     with np.errstate(all="ignore"):
-        for text, function in functions:
-            candidate = function()
+        mean = right.mean(axis, keepdims=True)
+        powers = np.exp(right - right.max(axis, keepdims=True))
+        candidates = {
+            "It is right, but reversed": np.flip(right, axis),
+            "It is the sum of all right entries so far": np.cumsum(right, axis),
+            "It holds the right entries, but sorted": np.sort(right, axis),
+            "It is the softmax of the right entries": powers / powers.sum(axis, keepdims=True),
+            "It is the right one, divided by its sum": right / right.sum(axis, keepdims=True),
+            "Every entry is the right mean": np.broadcast_to(mean, right.shape),
+            "It is the right one, minus its mean": right - mean,
+        }
+        for text, candidate in candidates.items():
             if np.isfinite(candidate).all() and pair.equals(candidate):
-                yield Relation(text, pair.bits(candidate) - _CHOSEN)
+                yield Relation(f"{text} along {words}.", pair.bits(candidate) - _CHOSEN)
     yield from _repeated(pair, axis, words)
     yield from _shifted(pair, axis, words)
     yield from _other_order(pair, axis, words)
@@ -147,12 +142,9 @@ def _other_shape(pair: Pair) -> Iterator[Relation]:
     if found.size == right.size:
         candidate = right.reshape(found.shape)
         if pair.equals(candidate):
-            squeezed = [size for size in found.shape if size != 1] == [
-                size for size in right.shape if size != 1
-            ]
             text = (
                 "Its numbers are right: only an axis of size 1 is missing, extra, or in the wrong place."
-                if squeezed
+                if found.squeeze().shape == right.squeeze().shape
                 else "Its numbers are right and in the right order: only the shape is wrong."
             )
             yield Relation(text, pair.bits(candidate) - 2)
@@ -174,18 +166,19 @@ def _other_shape(pair: Pair) -> Iterator[Relation]:
 
 def _reduced(pair: Pair) -> Iterator[Relation]:
     """The sum or the mean along an axis, with or without that axis."""
-    if not pair.right.ndim - 1 <= pair.found.ndim <= pair.right.ndim or pair.right.ndim == 0:
+    if not pair.right.ndim - 1 <= pair.found.ndim <= pair.right.ndim:
         return
     for axis in range(pair.right.ndim):
-        for name, function in (("summed", np.sum), ("averaged", np.mean), ("taken the largest of", np.max)):
+        for text, function in (
+            ("It is the right one, summed", np.sum),
+            ("It is the right one, averaged", np.mean),
+            ("It is the largest of the right entries", np.max),
+        ):
             for keep in (False, True):
                 candidate = np.asarray(function(pair.right, axis=axis, keepdims=keep))
                 if pair.equals(candidate):
                     words = axis_in_words(axis, pair.right.ndim)
-                    text = f"It is the right one, {name} along {words}."
-                    if name.startswith("taken"):
-                        text = f"It is the largest of the right entries along {words}."
-                    yield Relation(text, pair.bits(candidate) - _CHOSEN)
+                    yield Relation(f"{text} along {words}.", pair.bits(candidate) - _CHOSEN)
                     return
 
 
@@ -216,16 +209,14 @@ def _digits(pair: Pair) -> float:
 
 def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Relation]:
     """Entries are missing or too many at one end of an axis."""
-    words, ndim = axis_in_words(axis, pair.right.ndim), pair.right.ndim
+    words = axis_in_words(axis, pair.right.ndim)
     own, wanted = pair.found.shape[axis], pair.right.shape[axis]
     length = min(own, wanted)
     for from_the_start in (True, False):
-        cut = slice(None, length) if from_the_start else slice(-length or None, None)
+        cut = slice(None, length) if from_the_start else slice(-length, None)
         where = (slice(None),) * axis + (cut,)
         found = pair.found[where] if own > wanted else pair.found
         right = pair.right[where] if own < wanted else pair.right
-        if not length or found.ndim != ndim:
-            continue
         part = Pair(found, right, pair.tight, pair.rtol)
         if part.equals(right):
             number = abs(own - wanted)
@@ -235,14 +226,3 @@ def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Relation]:
             text = f"Along {words}, {which} {what}; the rest is right."
             bits = part.bits(right, np.ones(right.shape, bool)) - _CHOSEN
             yield Relation(text, bits, needs=ENOUGH_FOR_PLACES)
-
-
-def _softmax(right: Numpy, axis: int) -> Numpy:
-    powers = np.exp(right - right.max(axis, keepdims=True))
-    result: Numpy = powers / powers.sum(axis, keepdims=True)
-    return result
-
-
-def _over_sum(right: Numpy, axis: int) -> Numpy:
-    result: Numpy = right / right.sum(axis, keepdims=True)
-    return result

@@ -42,14 +42,10 @@ def _along(pair: Pair, axis: int) -> Iterator[Relation]:
     region = _spread(~wrong, axis, pair.right.shape)
     bits = _right_in(pair, region)
     right = [int(index) for index in np.flatnonzero(~wrong)]
-    if wrong[count:].all():
-        text = (
-            f"Along {words}, only the first{'' if count == 1 else f' {count}'} of {size} {_are(count)} right."
-        )
-    elif wrong[:-count].all():
-        text = (
-            f"Along {words}, only the last{'' if count == 1 else f' {count}'} of {size} {_are(count)} right."
-        )
+    if wrong[count:].all() or wrong[:-count].all():
+        end = "first" if wrong[count:].all() else "last"
+        which = f"only the {end} of {size} is" if count == 1 else f"only the {end} {count} of {size} are"
+        text = f"Along {words}, {which} right."
     elif count == size - 1:
         text = f"Along {words}, only index {int(np.flatnonzero(wrong)[0])} is wrong."
     elif size <= _MOST_LISTED:
@@ -63,10 +59,6 @@ def _along(pair: Pair, axis: int) -> Iterator[Relation]:
 def _spread(flags: Numpy, axis: int, shape: tuple[int, ...]) -> Numpy:
     """A flag for each index of an axis, for all entries there."""
     return np.broadcast_to(flags.reshape([-1 if place == axis else 1 for place in range(len(shape))]), shape)
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _beside_the_diagonal(pair: Pair) -> Iterator[Relation]:
@@ -115,7 +107,7 @@ def _beside_a_mask(pair: Pair, play: InPlay) -> Iterator[Relation]:
 
 def _sums(pair: Pair) -> Iterator[Relation]:
     """Entries that should sum to 1 along one axis do so along another one, or along none."""
-    if pair.right.min() < -pair.tight or pair.right.ndim == 0 or pair.whole:
+    if pair.right.min() < -pair.tight or pair.whole:
         return
     ndim = pair.right.ndim
     along = [axis for axis in range(ndim) if pair.right.shape[axis] > 1]

@@ -1,7 +1,7 @@
 """Relations of text, lists, tuples and dicts: order, duplicates, upper and lower case, spaces, an extra entry, types."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import log2
 from typing import Any
 
@@ -16,12 +16,9 @@ def text_relation(found: str, right: str) -> str:
     """How a wrong text relates to the right one; empty if it doesn't."""
     if len(right) * _LETTER < ENOUGH or not found:
         return ""
-    if found.split() == right.split() or _without_spaces(found) == _without_spaces(right):
-        return "Only spaces or line breaks differ."
-    if found.casefold() == right.casefold():
-        return "Only upper and lower case differ."
-    if letters(found) == letters(right) and len(letters(right)) * _LETTER >= ENOUGH:
-        return "Only punctuation, spaces, or upper and lower case differ."
+    slight = _slight_difference([(found, right)])
+    if slight and (slight != _PUNCTUATION or len(letters(right)) * _LETTER >= ENOUGH):
+        return f"Only {slight} differ."
     words = right.split()
     if found == right[::-1]:
         return "It is right, but written backwards."
@@ -51,9 +48,25 @@ def list_relation(found: list[Any], right: list[Any], same: Callable[[Any, Any],
         return ""
     if equal(found, right):
         return "Its entries are right: only the type of the whole is wrong."
-    for text, holds in _list_relations(found, right, equal):
-        if holds():
-            return text
+    many, as_long = len(right) > 1, len(found) == len(right)
+    if many and equal(found, right[::-1]):
+        return "Its entries are right, but in reverse order."
+    if _telling(right[1:]) and equal(found, right[1:]):
+        return "The first entry is missing; the rest is right."
+    if _telling(right[:-1]) and equal(found, right[:-1]):
+        return "The last entry is missing; the rest is right."
+    if equal(found[1:], right):
+        return "There is an extra entry at the beginning; the rest is right."
+    if equal(found[:-1], right):
+        return "There is an extra entry at the end; the rest is right."
+    if len(found) < len(right) and _telling(found) and equal(found, right[: len(found)]):
+        return "It is right as far as it goes, but ends too early."
+    if len(found) > len(right) and equal(found[: len(right)], right):
+        return "It begins with the right entries and continues after them."
+    if as_long and _telling(right[:-1]) and equal(found[1:], right[:-1]):
+        return "Its entries are shifted by one place towards the end."
+    if as_long and _telling(right[1:]) and equal(found[:-1], right[1:]):
+        return "Its entries are shifted by one place towards the start."
     try:
         counts = Counter(map(repr, found)), Counter(map(repr, right))
     except (TypeError, RecursionError):
@@ -67,42 +80,9 @@ def list_relation(found: list[Any], right: list[Any], same: Callable[[Any, Any],
         return "Its entries are right, but some appear more than once."
     if list(dict.fromkeys(map(repr, right))) == list(map(repr, found)):
         return "Its entries are right, but those that should appear more than once appear only once."
-    if len(found) == len(right) and _as_text(found) == _as_text(right):
+    if as_long and _as_text(found) == _as_text(right):
         return f"Its entries have the right values, but some are of the wrong type, such as {_odd_type(found, right)}."
     return _of_each_text(found, right)
-
-
-def _list_relations(
-    found: list[Any], right: list[Any], equal: Callable[[list[Any], list[Any]], bool]
-) -> Iterator[tuple[str, Callable[[], bool]]]:
-    many = len(right) > 1
-    yield "Its entries are right, but in reverse order.", lambda: many and equal(found, right[::-1])
-    yield (
-        "The first entry is missing; the rest is right.",
-        lambda: _telling(right[1:]) and equal(found, right[1:]),
-    )
-    yield (
-        "The last entry is missing; the rest is right.",
-        lambda: _telling(right[:-1]) and equal(found, right[:-1]),
-    )
-    yield "There is an extra entry at the beginning; the rest is right.", lambda: equal(found[1:], right)
-    yield "There is an extra entry at the end; the rest is right.", lambda: equal(found[:-1], right)
-    yield (
-        "It is right as far as it goes, but ends too early.",
-        lambda: len(found) < len(right) and _telling(found) and equal(found, right[: len(found)]),
-    )
-    yield (
-        "It begins with the right entries and continues after them.",
-        lambda: len(found) > len(right) and equal(found[: len(right)], right),
-    )
-    yield (
-        "Its entries are shifted by one place towards the end.",
-        lambda: len(found) == len(right) and _telling(right[:-1]) and equal(found[1:], right[:-1]),
-    )
-    yield (
-        "Its entries are shifted by one place towards the start.",
-        lambda: len(found) == len(right) and _telling(right[1:]) and equal(found[:-1], right[1:]),
-    )
 
 
 def dict_relation(found: dict[Any, Any], right: dict[Any, Any], same: Callable[[Any, Any], bool]) -> str:
@@ -174,14 +154,8 @@ def _as_text(entries: list[Any]) -> list[str]:
 
 
 def _odd_type(found: list[Any], right: list[Any]) -> str:
-    place = next(
-        (
-            place
-            for place, (one, two) in enumerate(zip(found, right, strict=True))
-            if type(one) is not type(two)
-        ),
-        0,
-    )
+    pairs = enumerate(zip(found, right, strict=True))
+    place = next((place for place, (one, two) in pairs if type(one) is not type(two)), 0)
     names = [with_article(type(part[place]).__name__) for part in (found, right)]
     return f"[{place}], which is {names[0]} and should be {names[1]}"
 
@@ -190,19 +164,24 @@ def _of_each_text(found: list[Any], right: list[Any]) -> str:
     """A sentence that is true of every wrong text in a list."""
     if len(found) != len(right) or not all(isinstance(entry, str) for entry in [*found, *right]):
         return ""
-    wrong = [(one, two) for one, two in zip(found, right, strict=True) if one != two]
-    if all(one.casefold() == two.casefold() for one, two in wrong):
-        return "In its entries, only upper and lower case differ."
-    if all(_without_spaces(one) == _without_spaces(two) for one, two in wrong):
-        return "In its entries, only spaces or line breaks differ."
-    if all(letters(one) == letters(two) for one, two in wrong):
-        return "In its entries, only punctuation, spaces, or upper and lower case differ."
+    slight = _slight_difference([(one, two) for one, two in zip(found, right, strict=True) if one != two])
+    return f"In its entries, only {slight} differ." if slight else ""
+
+
+_PUNCTUATION = "punctuation, spaces, or upper and lower case"
+
+
+def _slight_difference(pairs: list[tuple[str, str]]) -> str:
+    """The only thing in which the texts of each pair differ, in words; empty if they differ in more."""
+    for words, essence in (
+        ("spaces or line breaks", lambda text: "".join(text.split())),
+        ("upper and lower case", str.casefold),
+        (_PUNCTUATION, letters),
+    ):
+        if all(essence(one) == essence(two) for one, two in pairs):
+            return words
     return ""
 
 
 def _folded(entries: dict[Any, Any]) -> dict[str, str]:
     return {str(key).casefold(): repr(value) for key, value in entries.items()}
-
-
-def _without_spaces(text: str) -> str:
-    return "".join(text.split())

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradekit.course import CourseError
-from gradekit.course.printing import printable
-from gradekit.report.class_results import ClassResults, Member
+from gradekit.course.printing import printable, shortened
 from gradekit.report.statistics import AssignmentScores, quartiles
+from gradekit.report.table import ClassTable, Row
 from gradekit.session.values import CheckOutcome
 
 try:
@@ -46,7 +46,7 @@ class Picture:
     text: str
 
 
-def score_distribution(results: ClassResults) -> Picture:
+def score_distribution(results: ClassTable) -> Picture:
     """The number of students by score, in steps of ten percent."""
     scores = results.scores
     low, middle, high = quartiles(scores)
@@ -62,7 +62,7 @@ def score_distribution(results: ClassResults) -> Picture:
     return _picture(figure, text)
 
 
-def outcome_map(results: ClassResults) -> Picture:
+def outcome_map(results: ClassTable) -> Picture:
     """Students × checks, passed or not, with similar students and similar checks next to each other."""
     members = results.graded
     values = np.array([[_code(member, check.key) for check in results.checks] for member in members])
@@ -79,7 +79,7 @@ def outcome_map(results: ClassResults) -> Picture:
         values[np.ix_(rows, columns)],
         ax=axes, cmap=ListedColormap([NO_VERDICT_COLOR, FAILED_COLOR, PASSED_COLOR]), vmin=-1, vmax=1, cbar=False,
         linewidths=0.5 if named else 0, rasterized=True,
-        xticklabels=[_short(label) for label in labels], yticklabels=names if named else False,
+        xticklabels=[shortened(label, _MAX_LABEL) for label in labels], yticklabels=names if named else False,
     )  # fmt: skip
     axes.tick_params(length=0, labelsize=9)
     axes.set_ylabel("" if named else f"{len(members)} students", fontsize=11)
@@ -126,7 +126,7 @@ def _histogram(
     return figure, axes
 
 
-def _code(member: Member, key: str) -> int:
+def _code(member: Row, key: str) -> int:
     """1 passed, 0 failed, -1 no verdict."""
     result = member.outcomes.get(key)
     if result is None:
@@ -142,10 +142,6 @@ def _order(missed: np.ndarray) -> list[int]:
     order = [int(index) for index in hierarchy.leaves_list(tree)]
     half = len(order) // 2
     return order if missed[order[:half]].sum() >= missed[order[half:]].sum() else order[::-1]
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= _MAX_LABEL else label[: _MAX_LABEL - 1] + "…"
 
 
 def _picture(figure: Figure, text: str) -> Picture:

@@ -7,7 +7,7 @@ from itertools import combinations
 from gradekit.course import Assignment
 from gradekit.course.printing import counted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.dealt import Dealt, WrittenAnswer, answers_to_grade, read_lists
+from gradekit.report.deal import Dealt, WrittenAnswer, answers_to_grade, read_lists
 from gradekit.report.statistics import quartiles
 
 #: with at least this many answers, a difference between graders may be more than chance

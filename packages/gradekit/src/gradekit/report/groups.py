@@ -11,7 +11,7 @@ from gradekit.course import Assignment
 from gradekit.course.cells import exercise_name, find_cell
 from gradekit.course.files import notebooks_in
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.class_results import ClassResults
+from gradekit.report.table import ClassTable
 from gradekit.verdict.fingerprint import is_of_message, same_numbers
 from gradekit.verdict.results import CheckResult
 
@@ -49,7 +49,7 @@ class AnswerGroup:
         return self.exercise.rpartition("/")[0]
 
 
-def answer_groups(results: ClassResults) -> list[AnswerGroup]:
+def answer_groups(results: ClassTable) -> list[AnswerGroup]:
     """The answer groups of a class, the largest first.
 
     Groups of the same students in several checks of an exercise are merged. The id comes from the first check and
@@ -89,7 +89,7 @@ class _Alike:
         return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:4]
 
 
-def _alike(check: str, results: ClassResults) -> list[_Alike]:
+def _alike(check: str, results: ClassTable) -> list[_Alike]:
     """Group the wrong answers to a check; answers with different diagnoses stay apart."""
     by_kind: dict[tuple[str, str], list[_Alike]] = {}
     for member in results.members:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradekit.report.class_results import Check, ClassResults
+from gradekit.report.table import Check, ClassTable
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import Status
 
@@ -80,7 +80,7 @@ def point_biserial(passed: Sequence[bool], scores: Sequence[float]) -> float | N
     return float(np.corrcoef(passed, scores)[0, 1])
 
 
-def check_statistics(results: ClassResults) -> list[CheckStatistics]:
+def check_statistics(results: ClassTable) -> list[CheckStatistics]:
     """Difficulty and discrimination of each check.
 
     A check is correlated with the score in all other checks: with its own points included, it would correlate with
@@ -111,7 +111,7 @@ def _warning(students: int, passed: int, discrimination: float | None) -> str:
     return ""
 
 
-def named_mistakes(results: ClassResults) -> list[NamedMistake]:
+def named_mistakes(results: ClassTable) -> list[NamedMistake]:
     """The known mistakes that students made, the most frequent first; those with the same sentence count as one."""
     made: dict[tuple[str, str], dict[str, set[str]]] = {}
     for member in results.members:
@@ -126,7 +126,7 @@ def named_mistakes(results: ClassResults) -> list[NamedMistake]:
     return sorted(found, key=lambda mistake: -len(mistake.students))
 
 
-def progress(so_far: Sequence[ClassResults]) -> list[AssignmentScores]:
+def progress(so_far: Sequence[ClassTable]) -> list[AssignmentScores]:
     """The scores of each graded assignment, in the order of the course; missing students have none."""
     return [
         AssignmentScores(
@@ -139,7 +139,7 @@ def progress(so_far: Sequence[ClassResults]) -> list[AssignmentScores]:
     ]
 
 
-def fell_behind(so_far: Sequence[ClassResults]) -> list[FellBehind]:
+def fell_behind(so_far: Sequence[ClassTable]) -> list[FellBehind]:
     """Students who are much worse, relative to the median of the class, in the last assignment than before.
 
     A harder assignment, in which the whole class has lower scores, makes nobody fall behind.

@@ -1,9 +1,12 @@
-"""The class in one table: a row per student with status, score per exercise and total."""
+"""The class in one table: a row per student with status, score per exercise and total, and the checks of all."""
 
 import csv
+import glob
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,40 +19,71 @@ from gradekit.course.course_time import CourseTime
 from gradekit.course.doubts import Doubt
 from gradekit.course.files import notebooks_in
 from gradekit.course.kernels import LIMITED
-from gradekit.course.printing import counted, defused, printable, quoted
+from gradekit.course.printing import aligned_lines, counted, defused, first_of, printable, quoted
 from gradekit.grading.deadlines import deadline_lines
 from gradekit.grading.grades import RecordedScores, grades_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import look_alike
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.page.headings import exercise_titles
-from gradekit.report.removed import NOT_IN_GRADEBOOK, never_graded, removed_lines, removed_students
-from gradekit.submission.extra_files import own_files
-from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
+from gradekit.session.values import CheckOutcome
+from gradekit.submission.extra_files import own_files, time_handed_in
+from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
 
 NOT_AUTOGRADED = "not autograded"
 PARTLY_HANDED_IN = "partly handed in"
+#: students who were removed from the gradebook after their work was graded, as when they leave the course
+NOT_IN_GRADEBOOK = "not in the gradebook"
 #: files of one student
 _NAMED_AT_MOST = 5
 #: the label of a graded cell in tables, by notebook and grade_id
 Labels = dict[tuple[str, str], str]
 
 
+@dataclass(frozen=True)
+class Check:
+    """A check of the assignment and the sentence that students read about it. `title` is that of the exercise."""
+
+    exercise: str
+    name: str
+    sentence: str
+    points: float
+    title: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.exercise}::{self.name}"
+
+    @property
+    def id(self) -> str:
+        """The name of the check in a command: `exercise::check`."""
+        notebook, slash, test = self.exercise.rpartition("/")
+        return f"{notebook}{slash}{exercise_name(test)}::{self.name}"
+
+    @property
+    def label(self) -> str:
+        """Exercise and check, without the `test_` of their names."""
+        title = self.title or exercise_name(self.exercise)
+        if self.name == self.exercise.rpartition("/")[2]:  # an ordinary test cell is its own check
+            return title
+        return f"{title}: {self.name.removeprefix('test_').replace('_', ' ')}"
+
+
 @dataclass
 class Row:
     """One student in one assignment.
 
-    `points` has the score of each graded cell, None if it isn't graded yet. `earned` is their sum, and `penalty` is
-    subtracted from it for handing in late. `notebooks` has the status of each notebook by name.
+    `points` has the score of each graded cell, None if it isn't graded yet. `penalty` is subtracted from their sum
+    for handing in late. `out_of` are the points of the cells that are graded so far. `notebooks` has the status of each
+    notebook by name.
     """
 
     student: str
     status: str
     points: dict[str, float | None] = field(default_factory=dict)
-    earned: float | None = None
     penalty: float = 0.0
-    #: graded without a sandbox
-    unprotected: bool = False
+    out_of: float = 0.0
+    handed_in: datetime | None = None
     #: one for each notebook that was graded
     results: list[SubmissionResult] = field(default_factory=list, repr=False)
     #: with their labels
@@ -61,6 +95,12 @@ class Row:
     in_gradebook: bool = True
     #: files that were handed in, but no notebook of the assignment
     instead: list[str] = field(default_factory=list)
+
+    @property
+    def earned(self) -> float | None:
+        """The sum of the scores; None if nothing is graded yet."""
+        graded = [value for value in self.points.values() if value is not None]
+        return sum(graded) if graded else None
 
     @property
     def by_notebook(self) -> str:
@@ -78,6 +118,26 @@ class Row:
     def total(self) -> float | None:
         """The score as nbgrader defines it: after the penalty."""
         return None if self.earned is None else max(0.0, self.earned - self.penalty)
+
+    @property
+    def score(self) -> float | None:
+        """The score in percent of the points graded so far, before the penalty."""
+        return 100 * self.earned / self.out_of if self.earned is not None and self.out_of else None
+
+    @property
+    def seconds(self) -> float:
+        """How long grading took."""
+        return sum(result.seconds for result in self.results)
+
+    @cached_property
+    def outcomes(self) -> dict[str, CheckResult]:
+        """The result of each check, by its key."""
+        return {f"{label}::{check.name}": check for label, found in self.exercises for check in found.checks}
+
+    @property
+    def missed(self) -> int:
+        """The number of checks that were not passed."""
+        return sum(outcome.outcome != CheckOutcome.PASSED for outcome in self.outcomes.values())
 
 
 #: what penalties are for, by default
@@ -102,11 +162,83 @@ class ClassTable:
 
     @property
     def removed(self) -> list[str]:
+        """Students whose work was graded, and who are not in the gradebook anymore."""
         return [row.student for row in self.rows if row.status == NOT_IN_GRADEBOOK]
+
+    @property
+    def members(self) -> list[Row]:
+        """The rows of those who are still in the class."""
+        return [row for row in self.rows if row.status != NOT_IN_GRADEBOOK]
+
+    @property
+    def graded(self) -> list[Row]:
+        """The students with at least one check result."""
+        return [row for row in self.members if row.outcomes]
+
+    @property
+    def scores(self) -> list[float]:
+        return [row.score for row in self.members if row.score is not None]
+
+    @property
+    def waiting(self) -> int:
+        """The number of answers awaiting manual grading."""
+        return sum(len(row.waiting) for row in self.members)
+
+    @cached_property
+    def checks(self) -> list[Check]:
+        """All checks with a result, in the order of the notebook and of the check files."""
+        found: dict[str, Check] = {}
+        for row in sorted(self.rows, key=lambda row: -len(row.outcomes)):
+            for label, exercise in row.exercises:
+                for check in exercise.checks:
+                    title = self.titles.get(label, "")
+                    known = Check(label, check.name, check.sentence, check.points, title)
+                    found.setdefault(known.key, known)
+        return list(found.values())
+
+
+def removed_students(course: RunningCourse, assignment: str) -> set[str]:
+    """Students whose work was graded, and who are not in the gradebook.
+
+    If it has no grades for the assignment, nobody was removed: it is a new gradebook.
+    """
+    with course.gradebook() as gradebook:
+        known = {student.id for student in gradebook.students}
+        try:
+            graded = gradebook.assignment_submissions(assignment)
+        except MissingEntry:
+            graded = []
+    strangers = set(course.handed_in(assignment)) - known if graded else set()
+    return {student for student in strangers if course.autograded(student, assignment).is_dir()}
+
+
+def never_graded(course: RunningCourse, known: Set[str]) -> set[str]:
+    """Students who handed in something for any assignment, but nothing that could be graded, so nbgrader doesn't know them."""
+    assignments = course.layout.assignments()
+    return {
+        student
+        for student in set(course.handed_in()) - known
+        if not any(course.autograded(student, assignment.name).is_dir() for assignment in assignments)
+    }
+
+
+def was_graded(course: RunningCourse, assignment: Assignment) -> bool:
+    """True if any student's work in the assignment was autograded."""
+    return bool(glob.glob(str(course.autograded("*", assignment.name) / "*.ipynb")))
+
+
+def locked_class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
+    """The table, made while no other command is replacing a student's folder."""
+    with course.alone():
+        return class_table(course, assignment)
 
 
 def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
-    """Collect the rows of all students who are in the gradebook or have handed something in, and were not removed.
+    """Collect the rows of all students who are in the gradebook or have handed something in.
+
+    First everything that the gradebook has, in a few queries: the cells and their points, who is enrolled, scores and
+    penalties. Then, student by student, the results in autograded/. One counts only if the gradebook has its scores.
+    A student without a result is missing or not autograded, as the files in submitted/ say.
 
     Raises:
         CourseError: there is no gradebook yet.
@@ -142,14 +274,19 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
             if result is not None and recorded.agree(student, name, result)
         }
         folder = course.submitted(student, assignment.name)
-        statuses = {
-            name: str(found[name].status) if name in found else _status_of_file(folder / f"{name}.ipynb")
-            for name in names
-        }
+        status = NOT_AUTOGRADED if notebooks_in(folder) else Status.MISSING
+        row = Row(student, status, dict.fromkeys(maximum), in_gradebook=student in known)
         if found:
-            row = _graded(
-                student, list(found.values()), statuses, points.get(student, {}), penalties.get(student)
-            )
+            row.notebooks = {
+                name: str(found[name].status) if name in found else _status_of_file(folder / f"{name}.ipynb")
+                for name in names
+            }
+            row.status = _status_of_all(list(row.notebooks.values()))
+            row.points = points.get(student, {})
+            row.out_of = sum(maximum.get(name, 0) for name, score in row.points.items() if score is not None)
+            row.penalty = penalties.get(student) or 0.0
+            row.handed_in = time_handed_in(course.autograded(student, assignment.name))
+            row.results = list(found.values())
             row.exercises = [
                 (labels.get((name, exercise.grade_id), exercise.grade_id), exercise)
                 for name, result in found.items()
@@ -166,10 +303,6 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
                 for (name, _), label in labels.items()
                 if name in readable and (row.points.get(label) is None or (student, label) in undecided)
             ]
-        else:
-            handed_in = bool(notebooks_in(folder))
-            row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
-        row.in_gradebook = student in known
         if row.status == Status.MISSING:
             row.instead = _instead(folder, assignment)
         rows.append(row)
@@ -234,27 +367,6 @@ def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]
     return dict(found.all())
 
 
-def _graded(
-    student: str,
-    results: list[SubmissionResult],
-    notebooks: dict[str, str],
-    points: dict[str, float | None],
-    penalty: float | None,
-) -> Row:
-    graded = [value for value in points.values() if value is not None]
-    unprotected = any(result.kernel == LIMITED for result in results)
-    return Row(
-        student,
-        _status_of_all(list(notebooks.values())),
-        points,
-        sum(graded) if graded else None,
-        penalty or 0.0,
-        unprotected,
-        results,
-        notebooks=notebooks,
-    )
-
-
 def _instead(folder: Path, assignment: Assignment) -> list[str]:
     """What somebody handed in who handed in no notebook of the assignment."""
     found = [*notebooks_in(folder), *own_files(folder, assignment.course.ignore)]
@@ -262,15 +374,21 @@ def _instead(folder: Path, assignment: Assignment) -> list[str]:
     return [path.name for path in found if path.name not in handed_out]
 
 
+def removed_lines(assignment: str, students: Iterable[str]) -> Iterator[str]:
+    """What to do about each of them."""
+    for student in students:
+        yield (
+            f"{printable(student)} was removed from the gradebook, and doesn't count. A student who comes back: "
+            f"`nbgrader db student add {quoted(student)}`, then `gradekit autograde {quoted(assignment)} --force`"
+        )
+
+
 def instead_lines(rows: Iterable[Row]) -> Iterator[str]:
     """The students who are missing, but handed in something."""
     for row in rows:
         if row.instead:
-            names = ", ".join(map(printable, row.instead[:_NAMED_AT_MOST]))
-            more = (
-                f" and {len(row.instead) - _NAMED_AT_MOST} more" if len(row.instead) > _NAMED_AT_MOST else ""
-            )
-            yield f"{printable(row.student)}: {row.status}. No notebook of this assignment, but {names}{more}"
+            names = first_of(row.instead, _NAMED_AT_MOST)
+            yield f"{printable(row.student)}: {row.status}. No notebook of this assignment, but {names}"
 
 
 def _status_of_file(path: Path) -> str:
@@ -290,20 +408,15 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     """The table as text. `-` means not graded yet; there is a column for penalties if anybody has one."""
     late = any(row.penalty for row in table.rows)
     exercises = [table.titles.get(name, exercise_name(name)) for name in table.maximum]
-    heads = ["student", "status", *exercises, *([table.penalty_name] if late else []), "total"]
+    numbers = [*exercises, *([table.penalty_name] if late else []), "total"]
     maximum = [_text(value) for value in table.maximum.values()]
     lines = [["", "of", *maximum, *([""] if late else []), _text(sum(table.maximum.values()))]]
     for row in table.rows:
         points = [_text(row.points.get(name)) for name in table.maximum]
         cost = [_text(-row.penalty) if row.penalty else ""] if late else []
         lines.append([printable(row.student), row.status, *points, *cost, _text(row.total)])
-    widths = [max(len(cell) for cell in column) for column in zip(heads, *lines, strict=True)]
-    widths[2:] = [max(width, 5) for width in widths[2:]]
     yield table.assignment
-    for cells in [heads, *lines]:
-        texts = [f"{cell:{width}}" for cell, width in zip(cells[:2], widths, strict=False)]
-        numbers = [f"{cell:>{width}}" for cell, width in zip(cells[2:], widths[2:], strict=True)]
-        yield "  ".join(texts + numbers)
+    yield from aligned_lines(["student", "status", *(f">{name}" for name in numbers)], lines, least=5)
     for row in table.rows:
         if len(set(row.notebooks.values())) > 1:
             yield f"{printable(row.student)}: {row.by_notebook}"
@@ -318,7 +431,7 @@ def table_lines(table: ClassTable) -> Iterator[str]:
         )
     yield from removed_lines(table.assignment, table.removed)
     yield from table.deadlines
-    unprotected = sum(row.unprotected for row in table.rows)
+    unprotected = sum(any(result.kernel == LIMITED for result in row.results) for row in table.rows)
     if unprotected:
         yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."
     if cold := [result.cold_because for row in table.rows for result in row.results if result.cold_because]:

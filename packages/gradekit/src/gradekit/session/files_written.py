@@ -26,17 +26,22 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass
 class WrittenFiles:
-    """The contents of the files by their paths in the working folder, and the paths of those that aren't kept."""
+    """The contents of the files by their paths in the working folder, and the paths of those that aren't kept.
+
+    Those in `odd` have names with line breaks or other characters that can't be printed.
+    """
 
     contents: dict[str, bytes] = field(default_factory=dict)
     too_much: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
 
     def notes(self) -> list[str]:
-        """A sentence that names the files that aren't kept, if there are any."""
-        named = listed(printable(name, 80) for name in self.too_much[:_NAMED_AT_MOST])
-        more = len(self.too_much) - _NAMED_AT_MOST
-        rest = f" and {more:,} more" if more > 0 else ""
-        return [f"The notebook wrote more than is kept for graders: {named}{rest}."] if named else []
+        """Sentences that name the files that aren't kept, if there are any."""
+        sentences = {
+            "The notebook wrote more than is kept for graders": self.too_much,
+            "The notebook wrote files whose names can't be printed, so they aren't kept for graders": self.odd,
+        }
+        return [f"{what}: {_some(names)}." for what, names in sentences.items() if names]
 
     def put_into(self, folder: Path, handed_in: Path, handed_out: Path) -> None:
         """Write the files into a folder of autograded/; those that were handed in or handed out stay as they are."""
@@ -53,6 +58,13 @@ class WrittenFiles:
             path.write_bytes(content)
 
 
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - _NAMED_AT_MOST
+    named = listed(printable(name, 80) for name in names[:_NAMED_AT_MOST])
+    return f"{named} and {more:,} more" if more > 0 else named
+
+
 def read_written(home: int, known: Container[str], left_out: Sequence[str]) -> WrittenFiles:
     """Read what is in a kernel's home folder.
 
@@ -66,7 +78,7 @@ def read_written(home: int, known: Container[str], left_out: Sequence[str]) -> W
     """
     found = WrittenFiles()
     room = MAX_WRITTEN_BYTES
-    for folder, name, path in _regular_files(home, known, left_out, found.too_much):
+    for folder, name, path in _regular_files(home, known, left_out, found):
         content = _content(folder, name, room) if len(found.contents) < MAX_WRITTEN_FILES else None
         if content is None:
             found.too_much.append(path)
@@ -77,7 +89,7 @@ def read_written(home: int, known: Container[str], left_out: Sequence[str]) -> W
 
 
 def _regular_files(
-    home: int, known: Container[str], left_out: Sequence[str], too_much: list[str]
+    home: int, known: Container[str], left_out: Sequence[str], written: WrittenFiles
 ) -> Iterator[tuple[int, str, str]]:
     """Yield a descriptor of the folder, the name and the path of each file; names what it doesn't look at."""
     folders = [""]
@@ -89,21 +101,24 @@ def _regular_files(
             with os.scandir(descriptor) as entries:
                 names = sorted(entry.name for entry in islice(entries, _MAX_ENTRIES + 1))
             if len(names) > _MAX_ENTRIES or count >= _MAX_FOLDERS:
-                too_much.append(f"{place or '.'}/")
+                written.too_much.append(f"{place or '.'}/")
                 continue
             for name in names:
                 path = str(PurePosixPath(place, name))
-                if path in known or not name.isprintable() or any(fnmatch(name, one) for one in left_out):
+                if path in known or any(fnmatch(name, one) for one in left_out):
                     continue
                 if not place and (name[0] == "." or name.endswith(".ipynb") or name in (TIMESTAMP, SECRET)):
                     continue
                 mode = _mode(descriptor, name)
-                if stat.S_ISREG(mode):
+                if not name.isprintable():
+                    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+                        written.odd.append(path)
+                elif stat.S_ISREG(mode):
                     yield descriptor, name, path
                 elif stat.S_ISDIR(mode) and path.count("/") < _MAX_DEPTH:
                     folders.append(path)
                 elif stat.S_ISDIR(mode):
-                    too_much.append(f"{path}/")
+                    written.too_much.append(f"{path}/")
         finally:
             os.close(descriptor)
 

@@ -9,7 +9,7 @@ from nbformat import NotebookNode, v4
 from gradekit.session.limits import Limits
 from gradekit.session.output_data import PLAIN_TEXT, KeptData, sizes_in
 from gradekit.session.runner import MAX_ERROR, MAX_ERRORS, MAX_TRACEBACK
-from gradekit.submission.notebook_json import SubmittedNotebook
+from gradekit.submission.notebook_file import SubmittedNotebook
 
 _COUNT = msgspec.json.Decoder(int | None)
 _OUTPUTS = msgspec.json.Decoder(list[dict[str, Any]])

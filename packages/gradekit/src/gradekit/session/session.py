@@ -59,7 +59,7 @@ class Session:
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
     time, or ended its kernel, may succeed on an idle machine. `earlier` has the outputs of ordinary test cells that were
     run again, by index: code that ends the kernel gets no second draw. `not_reached` are the answer cells of checks that
-    could not be run.
+    could not be run. `counts` are the execution counts of the cells that ran in this kernel, by index.
     """
 
     def __init__(
@@ -88,6 +88,7 @@ class Session:
         self.suspect: list[str] = []
         self.earlier: dict[int, list[list[NotebookNode]]] = {}
         self.not_reached: set[str] = set()
+        self.counts: dict[int, int] = {}
         self.timed_out = False
         self.crashed = False
         self.cold_because = ""
@@ -144,6 +145,7 @@ class Session:
         if kernel is None:
             kernel = StudentKernel.start(self.notebook, self.limits, self.kernel_name, self._files)
             self._kernel = kernel
+            self.counts.clear()
             self.cold_because = self.cold_because or kernel.cold_because
         for index, cell in enumerate(self.notebook.cells):
             bound = is_test_cell(cell) and not self._is_ordinary(cell)
@@ -155,6 +157,7 @@ class Session:
                 return
             try:
                 run = self._run_cell(kernel, index)
+                self.counts[index] = cell.execution_count or 0
                 if bound:
                     cell.outputs = []
                 else:

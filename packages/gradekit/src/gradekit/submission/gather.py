@@ -1,6 +1,7 @@
 """Moves answers, and the code they need, that a student wrote in the wrong cells to the right ones."""
 
 import builtins
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
 from copy import deepcopy
@@ -21,7 +22,7 @@ from gradekit.course.cells import (
     tests_about,
 )
 from gradekit.course.printing import listed
-from gradekit.submission.names import squeezed
+from gradekit.submission.names import squeezed, used_names
 from gradekit.submission.statements import (
     MAX_PARSED_CHARACTERS,
     Definitions,
@@ -39,6 +40,7 @@ _BUDGET = 400_000
 #: an answer cell that was not released with values contains one of these
 _STUBS = ("def ", "class ", "NotImplementedError", "None", "...")
 _BUILTIN = frozenset(dir(builtins))
+_NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class _AddedCell:
 
     cell: NotebookNode
     origin: NotebookNode
+    is_below: bool = False
     copied: list[frozenset[str]] = field(default_factory=list)
 
 
@@ -117,24 +120,99 @@ class Gathering:
         running = [
             cell
             for cell in self._work.cells
-            if cell.cell_type == "code"
-            and not (is_test_cell(cell) or is_demo(cell))
-            and not self._is_unanswered(grade_id(cell))
+            if runs_before_checks(cell) and not self._is_unanswered(grade_id(cell))
         ]
+        bound = frozenset(name for cell in running for name in self._work.definitions.of(cell.source))
         sources = needed_additions(
             [(edit, self._asks_for_variables(edit.cell)) for edit in self._work.edits],
             [cell.source for cell in running if self._is_students_code(cell)],
-            frozenset(name for names in self._work.expected.values() for name in names),
-            frozenset(name for cell in running for name in self._work.definitions.of(cell.source)),
+            self._asked_for(),
+            bound,
         )
+        self._doubt_unread(bound)
         above: dict[int, list[NotebookNode]] = defaultdict(list)
+        below: dict[int, list[NotebookNode]] = defaultdict(list)
         for edit, source in zip(self._work.edits, sources, strict=True):
             if source:
                 cell = v4.new_code_cell(source)
                 del cell["id"]  # a random one
-                above[id(edit.cell)].append(cell)
-                self._added[id(cell)] = _AddedCell(cell, edit.cell)
-        self._work.cells[:] = [one for cell in self._work.cells for one in (*above[id(cell)], cell)]
+                is_below = self._belongs_below(source, edit)
+                (below if is_below else above)[id(edit.cell)].append(cell)
+                self._added[id(cell)] = _AddedCell(cell, edit.cell, is_below)
+        self._work.cells[:] = [
+            one for cell in self._work.cells for one in (*above[id(cell)], cell, *below[id(cell)])
+        ]
+
+    def _belongs_below(self, source: str, edit: ChangedCell) -> bool:
+        """True for code that uses what a given cell defines, such as its imports, unless that uses the code in turn."""
+        if not runs_before_checks(edit.cell):
+            return False
+        defined = self._work.definitions.of
+        uses = needed_names(source) & defined(edit.released)
+        return bool(uses) and not needed_names(edit.released) & defined(source)
+
+    def _asked_for(self) -> frozenset[str]:
+        """The names that exercises ask for; those of an unanswered one that names none are in its test cells."""
+        names = {name for wanted in self._work.expected.values() for name in wanted}
+        for name, wanted in self._work.expected.items():
+            if not wanted and self._is_unanswered(name):
+                for test in tests_about(self._work.released, name):
+                    names |= needed_names(self._work.known[test].source)
+        return frozenset(names - _BUILTIN)
+
+    def _doubt_unread(self, bound: Set[str]) -> None:
+        """Note restored cells that are too long to be read, or not Python; what answers lack may have been in them."""
+        for edit in self._work.edits:
+            if not edit.submitted.strip() or pieces_of(edit.submitted):
+                continue
+            place = next(place for place, cell in enumerate(self._work.cells, 1) if cell is edit.cell)
+            where = f"the {label_of(edit.cell, place)} as it was handed in"
+            state = "too long" if len(edit.submitted) > MAX_PARSED_CHARACTERS else "no Python code"
+            self._work.notes.append(f"Nothing was kept of {where}, since it is {state}.")
+            for name in self._work.expected:
+                if self._is_unanswered(name):
+                    why = f"The answer cell `{name}` is empty, but {where}, which is {state}, may have its answer"
+                    self._work.doubts.setdefault(name, why)
+                    continue
+                lacks = needed_names(self._work.present[name].source) - bound - _BUILTIN
+                if found := sorted(lacks & set(_NAME.findall(edit.submitted))):
+                    why = f"The answer `{name}` uses `{found[0]}`, which may be defined in {where}, which is {state}"
+                    self._work.doubts.setdefault(name, why)
+
+    def keep_given(self) -> None:
+        """Copy what the student's code needs from demo and test cells, which may not be run, into new cells above them.
+
+        In the student's kernel these cells were run.
+        """
+        cells = self._work.cells
+        running = [cell for cell in cells if runs_before_checks(cell)]
+        skipped = [cell for cell in cells if cell.cell_type == "code" and not runs_before_checks(cell)]
+        own = [cell.source for cell in running if self._is_students_code(cell)]
+        if sum(map(len, own)) > _BUDGET:
+            return
+        given = {name for cell in skipped for name in self._work.definitions.of(cell.source)}
+        bound = frozenset(name for cell in running for name in self._work.definitions.of(cell.source))
+        if not given & frozenset(name for source in own for name in used_names(source)) - bound:
+            return  # without a closer look, which takes time
+        sources = needed_additions(
+            [(ChangedCell(cell, cell.source, ""), False) for cell in skipped], own, frozenset(), bound
+        )
+        new: dict[int, NotebookNode] = {}
+        for cell, source in zip(skipped, sources, strict=True):
+            if source:
+                number = next(place for place, one in enumerate(cells, 1) if one is cell)
+                names = listed(sorted(self._work.definitions.of(source)))
+                self._work.notes.append(
+                    f"Your code uses {names} from the {label_of(cell, number)}, which may not be run when this is graded, so "
+                    "a new cell above it has the same."
+                )
+                new[id(self._first_added(cell))] = v4.new_code_cell(source)
+                del new[id(self._first_added(cell))]["id"]  # a random one
+        self._work.cells[:] = [one for cell in cells for one in (new.get(id(cell)), cell) if one is not None]
+
+    def _first_added(self, origin: NotebookNode) -> NotebookNode:
+        """The first of the new cells with additions to `origin`, which may need the same; or else that cell itself."""
+        return next((a.cell for a in self._added.values() if a.origin is origin and not a.is_below), origin)
 
     def gather_answers(self) -> None:
         """Copy answers that were written into other cells to their answer cells.
@@ -207,9 +285,11 @@ class Gathering:
         for place, cell in enumerate(self._work.cells):
             if id(cell) in self._added:
                 names = listed(sorted(self._work.definitions.of(cell.source)))
-                where = self._label(cell, place + 2)
+                below = self._added[id(cell)].is_below
+                where = self._label(cell, place if below else place + 2)
+                side = "below" if below else "above"
                 self._work.notes.append(
-                    f"Your additions to the {where}, {names}, were kept in a new cell above it."
+                    f"Your additions to the {where}, {names}, were kept in a new cell {side} it."
                 )
 
     def _label(self, cell: NotebookNode, number: int) -> str:  # a new cell has the name of the code's origin

@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, takewhile, zip_longest
 from pathlib import Path
 
 from nbformat import NotebookNode, v4
@@ -35,12 +35,10 @@ from gradekit.course.cells import (
 from gradekit.course.doubts import Doubt, decided_by_a_person
 from gradekit.course.printing import listed
 from gradekit.submission.attachments import KeptAttachments
-from gradekit.submission.candidates import Candidates
-from gradekit.submission.deleted import put_back_deleted
+from gradekit.submission.elsewhere import Candidates, WrittenAnswers
 from gradekit.submission.gather import ChangedCell, Gathering, Restoration
 from gradekit.submission.names import squeezed
 from gradekit.submission.statements import code_in, is_code
-from gradekit.submission.written import WrittenAnswers
 
 #: a text that occurs more often doesn't identify a place
 _OFTEN = 10
@@ -67,27 +65,26 @@ def restored(
     beside: Mapping[str, Path] | None = None,
     added_later: Set[str] = frozenset(),
 ) -> Restored:
-    """The submitted notebook with all marked cells of the released one.
+    """The submitted notebook with all cells of the released one that are marked with a grade_id.
 
-    A marked cell has a grade_id. Of duplicate answer cells, the last one with an answer counts; the earlier ones stay
-    as ordinary cells. A cell without its mark is recognized by its id, its text, the names it defines, or its place.
-    An answer in another cell is copied to its answer cell. The student's own cells are kept, and so is code that
-    answers need and that was added to cells that are restored or not run. What isn't sure becomes a doubt.
+    Of duplicate answer cells, the last one with an answer counts; the earlier ones stay as ordinary cells. The student's
+    own cells are kept, and so is code that answers need and that was added to cells that are restored or not run.
 
     Args:
         beside: the student's own files next to the notebook, by name, which may be answers.
         added_later: cells that the assignment did not have at first.
     """
-    work = _Restoration(submitted, released)
+    work = _Repair(submitted, released)
     attachments = KeptAttachments(work.cells)
     work.find_marked()
     work.find_stripped()
     work.restore()
-    put_back_deleted(work, added_later)
+    _put_back_deleted(work, added_later)
     gathering = Gathering(work)
     gathering.keep_additions()
     gathering.gather_answers()
     gathering.note_additions()
+    gathering.keep_given()
     WrittenAnswers(work, beside or {}).gather()
     Candidates(work, beside or {}).doubt()
     attachments.put_back(work.cells, work.handed_out)
@@ -112,7 +109,7 @@ def _of_graded_cells(work: Restoration) -> list[Doubt]:
     return doubts
 
 
-class _Restoration(Restoration):
+class _Repair(Restoration):
     """Fills `present` until it has every cell in `known`."""
 
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
@@ -290,6 +287,59 @@ class _Restoration(Restoration):
                 for original, cell in zip(self.released.cells[a:a_end], self.cells[b:b_end], strict=True):
                     if cell.cell_type == original.cell_type and (name := grade_id(original)) in self.expected:
                         yield name, cell
+
+
+def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
+    """Insert the marked cells that are missing: below the released cell above them, and an answer above its tests.
+
+    Args:
+        added_later: cells that the assignment did not have at first; the student may never have seen them.
+    """
+    gone, place, is_below = [], 0, True
+    places = _places_of_released(work)
+    added: dict[int, list[NotebookNode]] = defaultdict(list)
+    cells = work.released.cells
+    for original, following in zip_longest(cells, cells[1:]):
+        name = grade_id(original)
+        if id(original) in places:
+            place, is_below = places[id(original)] + 1, True
+        elif name is None:  # perhaps a heading or a question, which the student deleted or rewrote
+            is_below = False
+        else:
+            if not is_below and following is not None:
+                place = places.get(id(following), place)
+            tests = (places.get(id(work.known[test]), place) for test in tests_about(work.released, name))
+            place, is_below = min([place, *tests]), True
+            work.present[name] = deepcopy(original)
+            added[place].append(work.present[name])
+            gone.append(name)
+    if gone:
+        old = [*work.cells, None]
+        work.cells[:] = [c for index, cell in enumerate(old) for c in (*added[index], cell) if c is not None]
+        deleted = [name for name in gone if name not in added_later]
+        if deleted:
+            work.notes.append(f"Deleted cells were put back: {listed(deleted)}.")
+        new = [name for name in gone if name in added_later]
+        if new:
+            work.notes.append(f"Cells that were added to the assignment later were put in: {listed(new)}.")
+        for name in new:
+            work.doubts[name] = (
+                f"The cell `{name}` was added to the assignment later, and the notebook may have been handed in before"
+            )
+
+
+def _places_of_released(work: Restoration) -> dict[int, int]:
+    """Where released cells are, by the ids of the released cell objects; not of texts that occur more than once."""
+    counts = Counter(cell.source.strip() for cell in (*work.cells, *work.released.cells))
+    found = {}
+    for index, cell in enumerate(work.cells):
+        original = work.known.get(grade_id(cell) or "")
+        if original is None:
+            original = work.handed_out.get(id(cell))
+            if original is None or counts[original.source.strip()] > 2:
+                continue
+        found[id(original)] = index
+    return found
 
 
 def _changed(cell: NotebookNode, handed_in: Iterable[str], original: NotebookNode) -> list[ChangedCell]:

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import symtable
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -11,7 +10,7 @@ from nbformat import NotebookNode
 
 from gradekit.course.cells import PLACEHOLDER
 from gradekit.submission.names import defined_names, used_names
-from gradekit.submission.syntax import imported_by, parse
+from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, scopes_in
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
 MAX_PARSED_CHARACTERS = 20_000
@@ -62,7 +61,10 @@ class Piece:
     @property
     def shape(self) -> str:
         """A text that is the same for statements that differ only in layout and comments."""
-        return ast.dump(self.statement)
+        try:
+            return ast.dump(self.statement)
+        except UNWRITABLE:
+            return self.text
 
     @cached_property
     def binds(self) -> frozenset[str]:
@@ -70,7 +72,7 @@ class Piece:
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        return frozenset(name for part in statements_of(self.text) for name in part.needs)
+        return needed_names(self.text)
 
     @property
     def is_seed(self) -> bool:
@@ -186,21 +188,17 @@ def reached_code(sources: Sequence[str], wanted: Set[str]) -> list[str]:
 
 def statements_of(source: str) -> Sequence[Statement]:
     """The top-level statements of a cell, including those inside `if`, `for`, `with` and the like."""
-    return _remembered(source) if len(source) <= MAX_PARSED_CHARACTERS else _find_statements(source)
+    find = _find_statements if len(source) <= MAX_PARSED_CHARACTERS else _find_statements.__wrapped__
+    return find(source)
 
 
-@lru_cache(maxsize=64)
-def _remembered(source: str) -> Sequence[Statement]:
-    """Like `statements_of`, with a cache for the cells of a submission or two: each exercise asks for all of them."""
-    return tuple(_find_statements(source))
-
-
+@lru_cache(maxsize=64)  # for the cells of a submission or two: each exercise asks for all of them
 def _find_statements(source: str) -> Sequence[Statement]:
     tree = parse(source)
     try:
         return [_statement(node) for node in _simple(tree.body)] if tree else []
-    except (RecursionError, ValueError, SyntaxError):  # nested too deeply, so it counts as one
-        return [Statement(source, frozenset({_ANY}), used_names(source))]
+    except UNWRITABLE:  # so it counts as one
+        return [Statement(source, defined_names(source) | {_ANY}, used_names(source))]
 
 
 def needed_names(source: str) -> frozenset[str]:
@@ -210,7 +208,7 @@ def needed_names(source: str) -> frozenset[str]:
 
 def _statement(node: ast.stmt) -> Statement:
     code = ast.unparse(ast.fix_missing_locations(node))
-    return Statement(code, frozenset(_binds(node)), frozenset(_globals_in(code)))
+    return Statement(code, frozenset(_binds(node)), frozenset(globals_in(code)))
 
 
 def _simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -289,9 +287,9 @@ def _root(node: ast.expr) -> Iterable[str]:
     return [node.id] if isinstance(node, ast.Name) else []
 
 
-def _globals_in(code: str) -> Iterable[str]:
+def globals_in(code: str) -> Iterable[str]:
     """Global names that the code reads, at the top level or inside its functions."""
-    todo = [(symtable.symtable(code, "cell", "exec"), True)]
+    todo = [(scopes_in(code), True)]
     while todo:
         table, at_top = todo.pop()
         for symbol in table.get_symbols():

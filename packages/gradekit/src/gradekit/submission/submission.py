@@ -17,7 +17,7 @@ from gradekit.course.cells import (
     runs_before_checks,
 )
 from gradekit.submission import names
-from gradekit.submission.statements import MAX_PARSED_CHARACTERS, deleted_names, expected_names, reached_code
+from gradekit.submission.statements import deleted_names, reached_code
 
 
 class Submission:
@@ -64,43 +64,37 @@ class Submission:
 
     def defining_cell(self, name: str) -> int | None:
         """Index of the last cell that binds `name` at top level."""
-        return next(
-            (index for index in reversed(self._definitions) if name in self._definitions[index]), None
-        )
+        return next((index for index, bound in reversed(self._definitions.items()) if name in bound), None)
 
     def first_definition(self, name: str) -> int | None:
         """Index of the first cell that binds `name` at top level."""
-        return next((index for index in self._definitions if name in self._definitions[index]), None)
+        return next((index for index, bound in self._definitions.items() if name in bound), None)
 
     def deleting_cell(self, name: str) -> int | None:
         """Index of the last cell with `del name`."""
-        cells = self.notebook.cells
-        return next(
-            (index for index in reversed(self._definitions) if name in deleted_names(cells[index].source)),
-            None,
+        deleted = (
+            (index, deleted_names(self.notebook.cells[index].source)) for index in reversed(self._definitions)
         )
+        return next((index for index, names in deleted if name in names), None)
 
-    def bound_below(self, test: str) -> tuple[str, int] | None:
-        """A name of the answer that a cell of the student's below the test cell `test` binds again, and that cell's index.
+    def is_student_s(self, index: int) -> bool:
+        """True for a cell that the student wrote or changed."""
+        return index in self._own_cells
 
-        Names that the released notebook binds again below the answer are the instructor's.
-        """
-        answer = self.answer_to(test)
-        place, at, released = self.place_of(answer), self.place_of(test), self._released_cell(answer)
-        if place is None or at is None or released is None or self.released is None:
-            return None
-        shown, own = self._released_cell(test), self._definitions.get(place, frozenset())
-        wanted = expected_names(released) or names.used_names(shown.source if shown is not None else "")
-        below = self.released.cells[self.released.cells.index(released) + 1 :]
-        given = {
-            name for cell in below if cell.cell_type == "code" for name in names.defined_names(cell.source)
-        }
-        for index in sorted(index for index in self._own_cells if index > max(place, at)):
-            source = self.notebook.cells[index].source
-            if len(source) <= MAX_PARSED_CHARACTERS:
-                for name in sorted(names.bound_at_top(source) & wanted & own - given):
-                    return name, index
-        return None
+    def released_names(self, test: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The names that the released notebook binds up to the answer of the test cell `test`, and below it."""
+        answer = self._released_cell(self.answer_to(test))
+        cells = self.released.cells if self.released is not None else []
+        above: frozenset[str] = frozenset()
+        below: frozenset[str] = frozenset()
+        reached = False
+        for cell in cells:
+            if cell.cell_type == "code" and reached:
+                below |= names.defined_names(cell.source)
+            elif cell.cell_type == "code":
+                above |= names.defined_names(cell.source)
+            reached |= cell is answer
+        return above, below
 
     def parameters_of(self, name: str, called: bool = False) -> tuple[str, ...]:
         """The names of the positional parameters of a function, or of a class; empty if unknown.

@@ -16,7 +16,6 @@ from gradekit.session.files_written import WrittenFiles
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
-from gradekit.submission.statements import deleted_names
 from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash, collected_checks
 from gradekit.verdict.job import GradingJob
@@ -132,7 +131,7 @@ def _result(
     by_test = checking.exercises | {exercise.grade_id: exercise for exercise in scored}
     exercises = [by_test[test] for cell in cells if (test := grade_id(cell)) in by_test]
     out_of_order = [doubt_about_order(submission, session.runs, exercise) for exercise in exercises]
-    out_of_order += [_doubt_about_names(submission, exercise) for exercise in exercises]
+    out_of_order += [checking.changed_below.doubt_about(exercise) for exercise in exercises]
     others = [run for index, run in session.runs.items() if grade_id(cells[index]) not in ordinary]
     return SubmissionResult(
         status=status_of(session, exercises, others),
@@ -158,22 +157,6 @@ def _doubts_about_not_reached(
         if submission.answer_to(name := exercise.grade_id) in session.not_reached
         and any(check.outcome == CheckOutcome.KERNEL_DIED for check in exercise.checks)
     ]
-
-
-def _doubt_about_names(submission: Submission, exercise: ExerciseResult) -> Doubt | None:
-    """A doubt if an exercise lost points to checks that ran after a later cell had bound a name of its answer again."""
-    if exercise.right or exercise.unanswered or exercise.ordinary:
-        return None
-    bound_again = submission.bound_below(exercise.grade_id)
-    if not bound_again:
-        return None
-    name, index = bound_again
-    deleted = name in deleted_names(submission.notebook.cells[index].source)
-    what = (
-        f"`{name}` was {'deleted' if deleted else 'assigned again'} in the cell `{submission.label(index)}` below its "
-        "test cell, and the checks ran after that"
-    )
-    return Doubt(exercise.grade_id, decided_by_a_person(what))
 
 
 def status_of(session: Session, exercises: list[ExerciseResult], runs: list[CellRun]) -> Status:

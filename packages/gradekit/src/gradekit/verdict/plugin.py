@@ -25,6 +25,7 @@ from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
 from gradekit.verdict.bounds import bounded
+from gradekit.verdict.changed_below import ChangedBelow
 from gradekit.verdict.diagnosis import FailedExercise, diagnose
 from gradekit.verdict.explanation import comparable_message, explain, relation_to, shown, steps_before
 from gradekit.verdict.fingerprint import fingerprint_of
@@ -55,6 +56,7 @@ class Checking:
 
     def __post_init__(self) -> None:
         self.student = Student(self.session, self.submission)
+        self.changed_below = ChangedBelow(self.session, self.submission)
 
     def diagnose(self) -> None:
         """Attribute the failed checks to known mistakes, once all checks of the notebook have run."""
@@ -203,6 +205,9 @@ def pytest_runtest_makereport(
         drawn = "draw" in item.fixturenames
         if text := comparable_message(call.excinfo.value, outcome, message, drawn):
             checking.messages[_check_name(item, checking)] = text
+        if "student" in item.fixturenames:
+            asked = dict.fromkeys(step.name for step in asked_by(checking.student).steps)
+            checking.changed_below.look(item.path.stem, list(asked))
         failed = outcome == CheckOutcome.FAILED
         relation = shown(relation_to(call.excinfo.value, checking.student)) if failed else ""
     seen = checking.references.get(_check_name(item, checking))

@@ -1,5 +1,6 @@
 """Results of grading a submission: plain data that is written into the autograded notebook."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
@@ -144,6 +145,12 @@ class SubmissionResult:
 
     def exercise(self, grade_id: str) -> ExerciseResult | None:
         return next((exercise for exercise in self.exercises if exercise.grade_id == grade_id), None)
+
+    def named_checks(self) -> Iterator[tuple[str, CheckResult]]:
+        """All checks, with their names as `<grade_id>::<check>`."""
+        for exercise in self.exercises:
+            for check in exercise.checks:
+                yield f"{exercise.grade_id}::{check.name}", check
 
     @property
     def all_notes(self) -> list[str]:

@@ -1,19 +1,21 @@
-"""Hand-ins as they arrive in nbgrader's exchange: which are complete, and which are refused."""
+"""Hand-ins as they arrive in nbgrader's exchange or in submitted/: which are complete, and which are refused."""
 
+import contextlib
 import os
 import pwd
 import stat
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
-from gradekit.course.files import OPEN_SAFELY
+from gradekit.course.files import handed_in_text, written_at
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit.submission.extra_files import SECRET, TIMESTAMP, NotATime, time_in
+from gradekit.submission.extra_files import SECRET, TIMESTAMP, NotATime, time_handed_in, time_in
+from gradekit.submission.renamed import is_notebook
 
 #: a hand-in by an old nbgrader, which writes no secret, is complete after this many seconds without a change
 OLD_CLIENT_SECONDS = 10.0
@@ -23,9 +25,17 @@ ABANDONED_SECONDS = 600.0
 _CLOCKS = timedelta(minutes=2)
 #: the longest that `nbgrader submit` takes to copy a hand-in
 _ON_ITS_WAY = timedelta(minutes=10)
-_SMALL = 1024
-#: the most files of a hand-in that are looked at
+#: the most files of a hand-in in the exchange that are looked at
 _MOST_FILES = 1_000
+#: a submission in submitted/ is complete after this many seconds without a change
+FOLDER_SECONDS = 5.0
+#: the clock of a file server may differ by this much
+CLOCK_SECONDS = 60.0
+#: looking at submitted/ may take this share of the time
+_SHARE = 0.01
+_SHORTEST, _LONGEST = 1.0, 30.0
+#: the most files in the folders of a submission that are looked at
+_MOST_BELOW = 2_000
 
 
 @dataclass(frozen=True)
@@ -80,19 +90,13 @@ class Look:
     refused: list[Refusal] = field(default_factory=list)
     incomplete: list[Path] = field(default_factory=list)
 
-
-class Arrivals(Protocol):
-    """A place where hand-ins arrive."""
-
-    def changed(self) -> bool:
-        """Whether to look again; cheap enough to ask twice a second."""
-
-    def look(self) -> Look:
-        """Return everything that is there.
-
-        Raises:
-            OSError: the place can't be read.
-        """
+    def add(self, folder: Path, found: HandIn | Refusal | None) -> None:
+        if isinstance(found, HandIn):
+            self.hand_ins.append(found)
+        elif isinstance(found, Refusal):
+            self.refused.append(found)
+        else:
+            self.incomplete.append(folder)
 
 
 class Inbound:
@@ -111,10 +115,16 @@ class Inbound:
         self._look_again = True
 
     def changed(self) -> bool:
+        """Whether to look again; cheap enough to ask twice a second."""
         waiting = any(still.seconds < ABANDONED_SECONDS for still in self._incomplete.values())
         return waiting or self._look_again or self._folder.stat().st_mtime_ns != self._time
 
     def look(self) -> Look:
+        """Return everything that is there.
+
+        Raises:
+            OSError: the folder can't be read.
+        """
         before = self._folder.stat().st_mtime_ns
         # twice after each change, since a second one within the clock's resolution can't be seen
         self._look_again, self._time = before != self._time, before
@@ -123,73 +133,60 @@ class Inbound:
         self._incomplete = {name: still for name, still in self._incomplete.items() if name in names}
         look = Look()
         for name in sorted(names):
-            found = self._read.get(name) or self._found(name)
-            if isinstance(found, HandIn):
-                look.hand_ins.append(found)
-            elif isinstance(found, Refusal):
-                look.refused.append(found)
-            else:
-                look.incomplete.append(self._folder / name)
+            look.add(self._folder / name, self._read.get(name) or self._found(name))
         return look
 
     def _found(self, name: str) -> HandIn | Refusal | None:
         """Read a folder; None if it is incomplete."""
+        folder = self._folder / name
         try:
             found = self._complete(name)
-        except _Bad as bad:
-            return self._remember(name, Refusal(self._folder / name, str(bad), *bad.names))
         except FileNotFoundError:  # deleted since it was listed
             return None
         except OSError as error:
-            reason = f"can't be read ({error.strerror})"
-            return Refusal(self._folder / name, reason)
+            return Refusal(folder, f"can't be read ({error.strerror})")
         if found is None:
             still = self._incomplete.setdefault(name, Still())
             if still.seconds < ABANDONED_SECONDS:
                 return None
-            minutes = ABANDONED_SECONDS / 60
-            reason = (
-                f"has been incomplete for {minutes:g} minutes, without {TIMESTAMP}: ask for a new hand-in"
+            minutes = f"{ABANDONED_SECONDS / 60:g}"
+            return Refusal(
+                folder,
+                f"has been incomplete for {minutes} minutes, without {TIMESTAMP}: ask for a new hand-in",
             )
-            return Refusal(self._folder / name, reason)
-        self._incomplete.pop(name, None)
-        if found.handed_in > datetime.now(UTC) + _CLOCKS:  # not remembered: the clock may be wrong
-            reason = f"was handed in at {found.handed_in:%Y-%m-%d %H:%M} UTC, which is in the future"
-            return Refusal(found.folder, reason, found.student, found.assignment)
-        return self._remember(name, found)
-
-    def _remember(self, name: str, found: HandIn | Refusal) -> HandIn | Refusal:
+        if isinstance(found, HandIn):
+            self._incomplete.pop(name, None)
+            if found.handed_in > datetime.now(UTC) + _CLOCKS:  # not remembered: the clock may be wrong
+                reason = f"was handed in at {found.handed_in:%Y-%m-%d %H:%M} UTC, which is in the future"
+                return Refusal(folder, reason, found.student, found.assignment)
         self._read[name] = found
         return found
 
-    def _complete(self, name: str) -> HandIn | None:
-        """The hand-in in a folder; None if it is incomplete.
-
-        Raises:
-            _Bad: it must not be graded.
-        """
+    def _complete(self, name: str) -> HandIn | Refusal | None:
+        """The hand-in in a folder, or why it must not be graded; None if it is incomplete."""
         folder = self._folder / name
         place = folder.lstat()
         if not stat.S_ISDIR(place.st_mode):
-            raise _Bad("isn't a folder")
-        student, assignment, named = _parts(name)
+            return Refusal(folder, "isn't a folder")
+        parts = _parts(name)
+        if parts is None:
+            return Refusal(folder, "isn't named <student>+<assignment>+<time>, as nbgrader names a hand-in")
+        student, assignment, named = parts
         if usable_name(student) != student or student.strip() != student or student.startswith("."):
-            raise _Bad("has a student's name that nbgrader can't handle")
-        text, secret = small_text(folder / TIMESTAMP), small_text(folder / SECRET)
+            return Refusal(folder, "has a student's name that nbgrader can't handle")
+        text, secret = (handed_in_text(folder / file).strip() for file in (TIMESTAMP, SECRET))
         if not text or (not secret and not self._is_still(name, folder)):
             return None
         if self._check_owner and (owner := _owner(place.st_uid)) != student:
-            raise _Bad(
-                f"is in the name of {printable(student)} but belongs to {printable(owner)}",
-                student,
-                assignment,
-            )
+            reason = f"is in the name of {printable(student)} but belongs to {printable(owner)}"
+            return Refusal(folder, reason, student, assignment)
         try:
             written = time_in(text)
         except NotATime:
-            raise _Bad(f"has a {TIMESTAMP} that isn't a time", student, assignment) from None
+            return Refusal(folder, f"has a {TIMESTAMP} that isn't a time", student, assignment)
         if written != named:
-            raise _Bad(f"has a different time in {TIMESTAMP} than in its name", student, assignment)
+            reason = f"has a different time in {TIMESTAMP} than in its name"
+            return Refusal(folder, reason, student, assignment)
         arrived = datetime.fromtimestamp(max(place.st_ctime, *_changes(folder)), UTC)
         return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret, arrived=arrived)
 
@@ -197,14 +194,6 @@ class Inbound:
         """Whether a hand-in without a secret has not changed for a while."""
         still = self._incomplete.setdefault(name, Still())
         return still.since((folder / TIMESTAMP).lstat().st_mtime_ns) >= OLD_CLIENT_SECONDS
-
-
-class _Bad(Exception):
-    """A hand-in that must not be graded."""
-
-    def __init__(self, reason: str, *names: str) -> None:
-        super().__init__(reason)
-        self.names = names
 
 
 class Still:
@@ -226,8 +215,8 @@ class Still:
         return time.monotonic() - self._last
 
 
-def _parts(name: str) -> tuple[str, str, datetime]:
-    """Student, assignment and time in a folder's name. A student's name may contain a plus."""
+def _parts(name: str) -> tuple[str, str, datetime] | None:
+    """Student, assignment and time in a folder's name, if it has them. A student's name may contain a plus."""
     for splits in (3, 2):
         parts = name.rsplit("+", splits)
         try:
@@ -235,7 +224,7 @@ def _parts(name: str) -> tuple[str, str, datetime]:
                 return parts[0], parts[1], time_in(parts[2])
         except NotATime:
             continue
-    raise _Bad("isn't named <student>+<assignment>+<time>, as nbgrader names a hand-in")
+    return None
 
 
 def _changes(folder: Path) -> list[float]:
@@ -251,14 +240,101 @@ def _owner(user: int) -> str:
         return f"the unknown user {user}"
 
 
-def small_text(path: Path) -> str:
-    """The text of a small file, without waiting for a pipe or following a link; empty if it isn't one."""
-    try:
-        descriptor = os.open(path, OPEN_SAFELY)
-    except OSError:
-        return ""
-    try:
-        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        return os.read(descriptor, _SMALL).decode("ascii", errors="replace").strip() if regular else ""
-    finally:
-        os.close(descriptor)
+class Submitted:
+    """The folder submitted/ of the course, for those without an exchange.
+
+    A hand-in is a folder that has stopped changing. Its time is that of timestamp.txt, or of the newest notebook.
+    """
+
+    def __init__(
+        self,
+        folders: Callable[[], Iterator[tuple[str, str, Path]]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folders, self._clock = folders, clock
+        self._still: dict[tuple[str, str], Still] = {}
+        self._next = 0.0
+
+    def changed(self) -> bool:
+        """True as often as possible while looking takes less than a hundredth of the time."""
+        return self._clock() >= self._next
+
+    def look(self) -> Look:
+        begun = self._clock()
+        look, with_notebooks = Look(), set()
+        for student, assignment, folder in self._folders():
+            try:
+                state = _state_of(folder)
+            except FileNotFoundError:  # something is being copied there
+                look.add(folder, None)
+            except OSError as error:
+                refusal = Refusal(folder, f"can't be read ({error.strerror})", student, assignment)
+                look.add(folder, refusal)
+            else:
+                if state.notebook:
+                    with_notebooks.add((student, assignment))
+                    look.add(folder, self._found(student, assignment, folder, state))
+        self._still = {names: still for names, still in self._still.items() if names in with_notebooks}
+        took = self._clock() - begun
+        self._next = self._clock() + min(_LONGEST, max(_SHORTEST, took / _SHARE))
+        return look
+
+    def _found(self, student: str, assignment: str, folder: Path, state: "_State") -> HandIn | Refusal | None:
+        """What a folder with a notebook is; None if it is incomplete."""
+        if usable_name(student) != student:
+            reason = "has a name that nbgrader can't handle: rename the folder"
+            return Refusal(folder, reason, student, assignment)
+        still = self._still.setdefault((student, assignment), Still())
+        if max(still.since(state.stamp), time.time() - state.changed - CLOCK_SECONDS) < FOLDER_SECONDS:
+            return None
+        stamped = time_of(folder)
+        return HandIn(
+            student,
+            assignment,
+            stamped or datetime.fromtimestamp(state.notebook, UTC),
+            folder,
+            state=state.stamp,
+            has_timestamp=stamped is not None,
+            copied=datetime.fromtimestamp(state.changed, UTC),
+        )
+
+
+@dataclass(frozen=True)
+class _State:
+    """The state of a submission folder: the time of its newest notebook, or 0; when it last changed; and a stamp."""
+
+    notebook: float
+    changed: float
+    stamp: tuple[object, ...]
+
+
+def _below(top: Sequence["os.DirEntry[str]"]) -> Iterator["os.DirEntry[str]"]:
+    """Everything in these folders, at any depth, except for folders that can't be read."""
+    todo = list(top)
+    while todo:
+        entry = todo.pop()
+        if entry.is_dir(follow_symlinks=False):
+            with contextlib.suppress(PermissionError), os.scandir(entry.path) as entries:
+                found = list(entries)
+                yield from found
+                todo += found
+
+
+def _state_of(folder: Path) -> _State:
+    notebook = changed = 0.0
+    stamps = []
+    with os.scandir(folder) as entries:
+        top = list(entries)
+    for number, entry in enumerate([*top, *islice(_below(top), _MOST_BELOW)]):
+        found = entry.stat(follow_symlinks=False)
+        stamps.append((entry.path, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
+        changed = max(changed, found.st_ctime)
+        if number < len(top) and is_notebook(entry.name):
+            notebook = max(notebook, written_at(found))
+    return _State(notebook, changed, tuple(sorted(stamps)))
+
+
+def time_of(folder: Path) -> datetime | None:
+    """The time in the timestamp of a folder, with time zone UTC; None if there is none, or it can't be read."""
+    time = time_handed_in(folder)
+    return time.replace(tzinfo=UTC) if time else None

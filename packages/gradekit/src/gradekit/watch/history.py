@@ -14,8 +14,7 @@ from nbgrader.utils import notebook_hash
 from gradekit.attempts.records import Attempts, Page, file_name
 from gradekit.course.files import STATE_FOLDER, write_atomically
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.extra_files import time_handed_in
-from gradekit.watch.arrivals import HandIn
+from gradekit.watch.arrivals import HandIn, time_of
 
 
 class History:
@@ -99,10 +98,10 @@ class History:
                 return True
         if not all(self._course.result(student, assignment, name) for name in names):
             return False
-        graded = time_handed_in(self._course.autograded(student, assignment))
+        graded = time_of(self._course.autograded(student, assignment))
         if graded is None:
             return self._pages is None and not self._has_changed(hand_in)
-        return hand_in.handed_in <= graded.replace(tzinfo=UTC)
+        return hand_in.handed_in <= graded
 
 
 class Deadlines:

@@ -24,13 +24,10 @@ from gradekit.course import Assignment, CourseError, stamp_of
 from gradekit.course.files import FOR_EVERYBODY
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import GradebookAway, RunningCourse
+from gradekit.watch.after_grading import Counting, DuePages
 from gradekit.watch.arrivals import HandIn
-from gradekit.watch.counting import Counting
-from gradekit.watch.due import DuePages
-from gradekit.watch.faults import Blocked, NotGraded, away, gone, no_space
-from gradekit.watch.lock import locked
-from gradekit.watch.pipeline import GradedHandIn
-from gradekit.watch.status import Event, EventKind, Reports
+from gradekit.watch.pipeline import Blocked, GradedHandIn, NotGraded, away, gone, no_space
+from gradekit.watch.status import Event, EventKind, Reports, locked
 from gradekit.watch.waiting import Waiting
 from gradekit.watch.watched import WatchedCourse, WatchOptions
 
@@ -136,10 +133,10 @@ class Watch:
         if self._waiting.look_if_needed():
             self._final_pages = True
         worked = self._grade()
-        self._counting.put_back(self._waiting.known, self._waiting.has)
+        self._counting.put_back(self._waiting.known, self._waiting.queue.has)
         self._due.release_due()
         if self._final_pages and not worked:
-            self._due.write_final(self._waiting.deadlines, self._waiting.has)
+            self._due.write_final(self._waiting.deadlines, self._waiting.queue.has)
             self._final_pages = False
         return worked
 
@@ -234,14 +231,10 @@ class Watch:
             if self._watched.exchange is None:
                 what = f"page written after {seconds:.1f} s"
         nothing_graded = record.max_points > 0 and not any(record.notebooks.values())
-        points = (
-            "nothing could be graded"
-            if nothing_graded
-            else f"{record.score:g} of {record.max_points:g} points"
-        )
+        points = f"{record.score:g} of {record.max_points:g} points"
         event = Event(
             kind,
-            f"{points}, {what}",
+            f"{'nothing could be graded' if nothing_graded else points}, {what}",
             printable(hand_in.student),
             hand_in.assignment,
             None if nothing_graded else record.score,

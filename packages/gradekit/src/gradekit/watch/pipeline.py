@@ -1,5 +1,6 @@
 """Takes one hand-in through all steps: collects it, writes its results into the gradebook, and releases its page."""
 
+import hashlib
 import logging
 import os
 import shutil
@@ -15,20 +16,54 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from gradekit.attempts.records import AttemptRecord, Attempts, Page
-from gradekit.attempts.rules import AttemptRules
+from gradekit.attempts.records import AttemptRecord, Attempts, Page, outcomes_of
+from gradekit.attempts.rules import AttemptRules, is_in_time, turns
+from gradekit.course import CourseError
 from gradekit.course.files import FOR_EVERYBODY, notebooks_in
 from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.write import NoSpace, Writer
 from gradekit.nbgrader_plugin.converters import FeedbackOne, reason_of
-from gradekit.submission.renamed import move_up, put_endings_right
+from gradekit.nbgrader_plugin.late import second_chance_of
+from gradekit.page.shown import deadline_of
+from gradekit.submission.renamed import is_notebook, move_up, put_endings_right
+from gradekit.verdict.grade import points_of
 from gradekit.watch.arrivals import HandIn
-from gradekit.watch.attempt_record import digest_of, record_of
-from gradekit.watch.faults import Blocked, NoPage, NotGraded, away, gone, no_space
+from gradekit.watch.exchange import ExchangeOf
 from gradekit.watch.history import History
-from gradekit.watch.one_hand_in import ExchangeOf
+
+
+class NotGraded(Exception):
+    """One hand-in can't be graded; the message says why."""
+
+    what = "not graded"
+
+
+class NoPage(NotGraded):
+    """It is graded and in the gradebook, but its page can't be written or released."""
+
+    what = "graded, but without a page"
+
+
+class Blocked(Exception):
+    """Nothing can be graded until something changes; the message says what."""
+
+
+def no_space(error: BaseException) -> str:
+    """A sentence about a disk that can't be written to."""
+    return f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading then continues"
+
+
+def away(error: BaseException) -> str:
+    """A sentence about a gradebook that can't be reached."""
+    reason = str(error) if isinstance(error, CourseError) else reason_of(error)
+    return f"{reason}. Nothing is lost, and grading continues when the gradebook can be reached"
+
+
+def gone(inbound: Path) -> str:
+    """A sentence about an exchange that doesn't exist."""
+    return f"{inbound} does not exist; waiting for it. Mount it, or create it with `nbgrader release_assignment NAME`"
 
 
 @dataclass
@@ -44,7 +79,8 @@ class Pipeline:
     """Takes hand-ins from where they arrive to their pages, one after another, with the course's settings.
 
     Every step can be repeated: an interrupted step is done again from the start, and overwrites its remains. The
-    record is stored when the gradebook is written, and says when the page has been released.
+    record is stored when the gradebook is written, and says when the page has been released. A step that fails raises
+    `NotGraded` if this is about one hand-in, `NoPage` if it is graded by then, and `Blocked` if it is about all of them.
 
     Args:
         exchange: None for a course that doesn't use it.
@@ -65,13 +101,9 @@ class Pipeline:
         self._config.GenerateFeedback.force = True
 
     def collect(self, hand_in: HandIn) -> list[str]:
-        """Put a hand-in into submitted/; returns sentences about files that were left out.
-
-        Raises:
-            NotGraded: it can't be collected.
-            Blocked: no hand-in can be collected.
-        """
-        self._turn_to(hand_in)
+        """Put a hand-in into submitted/; returns sentences about files that were left out."""
+        folders = self._course.folders
+        folders.student_id, folders.assignment_id = hand_in.student, hand_in.assignment
         folder = self._course.submitted(hand_in.student, hand_in.assignment)
         sentences: list[str] = []
         with self._course.alone():
@@ -89,12 +121,7 @@ class Pipeline:
         return sentences
 
     def finish(self, submission: SubmissionProgress, hand_in: HandIn) -> GradedHandIn:
-        """Write the results, and release the page, or hold it until it is due.
-
-        Raises:
-            NotGraded: it can't be written, or has no page.
-            Blocked: nothing can be written.
-        """
+        """Write the results, and release the page, or hold it until it is due."""
         if failures := [notebook.failure for notebook in submission.notebooks if notebook.failure]:
             raise NotGraded(f"the grader failed on it: {failures[0]}")
         self._write(submission, hand_in)
@@ -111,17 +138,11 @@ class Pipeline:
         """Put an attempt that has been graded back into submitted/, autograded/ and the gradebook.
 
         Its page stays. If the checks have changed since, its points may have.
-
-        Raises:
-            NotGraded: it can't be collected or written.
-            Blocked: nothing can be collected or written.
         """
         self.collect(hand_in)
         self._write(SubmissionProgress(hand_in.student), hand_in)  # with the results that are in the cache
-        before, now = (
-            self._attempts(hand_in).at(hand_in.handed_in),
-            record_of(self._course, self._rules, hand_in),
-        )
+        before = self._attempts(hand_in).at(hand_in.handed_in)
+        now = record_of(self._course, self._rules, hand_in)
         if before is not None:
             now = replaced(now, due=before.due, page=before.page, final=before.final)
         if now != before:
@@ -132,17 +153,12 @@ class Pipeline:
     def release(
         self, student: str, assignment: str, record: AttemptRecord, final: bool = False
     ) -> AttemptRecord:
-        """Release a page that was held, and store and return its record.
-
-        Raises:
-            NotGraded, Blocked: it can't be released.
-        """
+        """Release a page that was held, and store and return its record."""
         held = self._history.held_folder(student, assignment, record.handed_in)
         folders = self._folders_in(held, student, assignment)
         page = Path(folders.format_path(folders.feedback_directory, student, assignment))
-        shown = Path(
-            self._course.folders.format_path(self._course.folders.feedback_directory, student, assignment)
-        )
+        own = self._course.folders
+        shown = Path(own.format_path(own.feedback_directory, student, assignment))
         with self._failing_as(NoPage, self._require_exchange), self._course.alone():
             if page.is_dir():  # otherwise, the process was killed after it had moved the page
                 if self._exchange is not None:
@@ -161,11 +177,7 @@ class Pipeline:
         return record
 
     def rewrite(self, student: str, assignment: str, record: AttemptRecord) -> None:
-        """Write the page of the attempt in autograded/ again and release it; it is final.
-
-        Raises:
-            NotGraded, Blocked: it can't be written or released.
-        """
+        """Write the page of the attempt in autograded/ again and release it; it is final."""
         held = self._history.held_folder(student, assignment, record.handed_in)
         with self._failing_as(NoPage, self._require_exchange):
             self._write_page(student, assignment, held)
@@ -198,7 +210,6 @@ class Pipeline:
         return folders
 
     def _write(self, submission: SubmissionProgress, hand_in: HandIn) -> None:
-        """Write results into the gradebook and autograded/."""
         try:
             failed = self._writer.write(submission, hand_in.assignment)
         except NoSpace as error:
@@ -215,10 +226,6 @@ class Pipeline:
 
     def _attempts(self, hand_in: HandIn) -> Attempts:
         return Attempts.load(self._course.root, hand_in.assignment, hand_in.student)
-
-    def _turn_to(self, hand_in: HandIn) -> None:
-        folders = self._course.folders
-        folders.student_id, folders.assignment_id = hand_in.student, hand_in.assignment
 
     def _require_exchange(self) -> None:
         if self._exchange is not None and not self._exchange.inbound.is_dir():
@@ -267,3 +274,42 @@ class Heard(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.sentences.append(" ".join(record.getMessage().split()))
+
+
+def record_of(course: RunningCourse, rules: AttemptRules, hand_in: HandIn) -> AttemptRecord:
+    """The record of a hand-in that is in autograded/ and in the gradebook; its page is held at first."""
+    assignment, rule = course.assignment(hand_in.assignment), rules.of(hand_in.assignment)
+    results = {
+        name: course.result(hand_in.student, hand_in.assignment, name) for name in assignment.released_names()
+    }
+    found = {name: result for name, result in results.items() if result is not None}
+    with course.gradebook() as book:
+        penalty = book.find_submission(hand_in.assignment, hand_in.student).late_submission_penalty
+        deadline = deadline_of(book, hand_in.assignment, hand_in.student)
+    late = not is_in_time(rule, hand_in.handed_in, deadline)
+    second_chance = late and second_chance_of(course.config) is not None
+    earlier = Attempts.load(course.root, hand_in.assignment, hand_in.student).records
+    times = sorted({*(record.handed_in for record in earlier), hand_in.handed_in})
+    turn = turns(rule, times, deadline)[times.index(hand_in.handed_in)]
+    return AttemptRecord(
+        handed_in=hand_in.handed_in,
+        earned={name: result.earned for name, result in found.items()},
+        max_points=sum(sum(points_of(assignment.released(name)).values()) for name in results),
+        penalty=penalty or 0.0,
+        notebooks={name: outcomes_of(result) for name, result in found.items()},
+        due=hand_in.handed_in if second_chance else turn.due,
+        second_chance=second_chance,
+        digest=digest_of(course.submitted(hand_in.student, hand_in.assignment)),
+    )
+
+
+def digest_of(folder: Path) -> str:
+    """A digest of the notebooks in a folder, whatever their names; links are left out.
+
+    Raises:
+        OSError: one can't be read.
+    """
+    notebooks = [file for file in folder.iterdir() if is_notebook(file.name)]
+    contents = [file.read_bytes() for file in notebooks if file.is_file() and not file.is_symlink()]
+    digests = sorted({hashlib.sha256(content).hexdigest() for content in contents})
+    return hashlib.sha256("".join(digests).encode()).hexdigest()

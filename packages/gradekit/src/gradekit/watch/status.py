@@ -1,30 +1,33 @@
-"""Reports of `gradekit watch`: events as they happen, and the file that `gradekit watch --status` reads."""
+"""Reports of `gradekit watch`: events as they happen, the file that `gradekit watch --status` reads, and the lock."""
 
 import contextlib
+import fcntl
 import os
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import IO
 
 import msgspec
 from msgspec import Struct
 
 from gradekit.attempts.rules import time_in_words
+from gradekit.course import CourseError
 from gradekit.course.files import STATE_FOLDER, write_atomically
 from gradekit.course.printing import printable
 
 _HOUR = 3600.0
 _SIGN_OF_LIFE = 60.0
 _NAMED_AT_MOST = 50
+#: longer than `is_watched` takes
+_ASKING_SECONDS = 0.2
 
 
 class EventKind(StrEnum):
-    """The kinds of events."""
-
     STARTED = "started"
     RELEASED = "released"
     HELD = "held"
@@ -54,7 +57,6 @@ class Event(Struct, frozen=True, omit_defaults=True):
         return printable(f"{time.strftime('%H:%M:%S')} {names}{': ' if names else ''}{self.text}", None)
 
     def as_json(self) -> str:
-        """The event as one line of JSON."""
         fields = {"time": datetime.now(UTC), "kind": self.kind} | msgspec.to_builtins(self)
         return msgspec.json.encode(fields).decode()
 
@@ -133,7 +135,6 @@ class Reports:
         self.failed = False
 
     def say(self, kind: EventKind, text: str, student: str = "", assignment: str = "") -> None:
-        """Report an event in a sentence."""
         self.report(Event(kind, printable(text, None), printable(student), printable(assignment)))
 
     def fail(self, kind: EventKind, text: str, student: str = "", assignment: str = "") -> None:
@@ -147,11 +148,9 @@ class Reports:
         self.status.backdated = [*(one for one in self.status.backdated if one != new), new][-_NAMED_AT_MOST:]
 
     def add_latency(self, seconds: float) -> None:
-        """Count the time from a hand-in to its page."""
         self._hour.append((time.time(), seconds))
 
     def write(self, now: bool = False) -> None:
-        """Write the status if it has changed."""
         passed = time.monotonic() - self._last
         if passed < 1 and not now:
             return
@@ -167,7 +166,7 @@ class Reports:
             write_atomically(self._path, msgspec.json.encode(self.status).decode())
 
 
-def seen(found: Iterable[tuple[str, str]]) -> list[ListedHandIn]:
+def last_listed(found: Iterable[tuple[str, str]]) -> list[ListedHandIn]:
     """The last items of a list that may be long."""
     return [ListedHandIn(name, reason) for name, reason in list(found)[-_NAMED_AT_MOST:]]
 
@@ -178,7 +177,6 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def status_lines(status: WatchStatus, running: bool) -> list[str]:
-    """The status for people."""
     since = f" since {_past(status.started)}" if status.started else ""
     lines = [f"running{since}, process {status.pid}" if running else "not running"]
     if status.updated:
@@ -193,8 +191,8 @@ def status_lines(status: WatchStatus, running: bool) -> list[str]:
         line += f"; from hand-in to page {statistics.median(values):.1f} s (median), "
         line += f"{percentile(values, 0.99):.1f} s (99th percentile)"
     lines.append(line)
-    if status.held:
-        lines.append(f"held pages: {status.held}, the next is due at {_moment(status.next_due)}")
+    if status.held and status.next_due:
+        lines.append(f"held pages: {status.held}, the next is due at {time_in_words(status.next_due)}")
         lines += [f"  {found.name}: {found.reason}" for found in status.held_ones]
     lines += [f"{found.name}: {found.reason}" for found in status.backdated]
     if status.late:
@@ -210,5 +208,43 @@ def _past(when: datetime) -> str:
     return time_in_words(when.replace(second=0, microsecond=0))
 
 
-def _moment(when: datetime | None) -> str:
-    return time_in_words(when) if when else "?"
+@contextlib.contextmanager
+def locked(root: Path) -> Iterator[None]:
+    """Make sure that no other process watches this course. The lock ends with the process, and forks don't have it.
+
+    Raises:
+        CourseError: another process watches it.
+    """
+    path = root / STATE_FOLDER / "watch.lock"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a+") as file:
+        found_free = _try_to_lock(file)
+        if not found_free:  # `is_watched` may have held it for a moment
+            time.sleep(_ASKING_SECONDS)
+            found_free = _try_to_lock(file)
+        if not found_free:
+            file.seek(0)
+            raise CourseError(
+                f"{root} is already watched by process {file.read().strip()}: end it first, or see what it is doing "
+                "with `gradekit watch --status`"
+            )
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def is_watched(root: Path) -> bool:
+    try:
+        with (root / STATE_FOLDER / "watch.lock").open() as file:
+            return not _try_to_lock(file, fcntl.LOCK_SH)
+    except FileNotFoundError:
+        return False
+
+
+def _try_to_lock(file: IO[str], kind: int = fcntl.LOCK_EX) -> bool:
+    try:
+        fcntl.lockf(file, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -2,20 +2,18 @@
 
 import time
 from collections.abc import Callable, Container, Iterable
-from datetime import UTC
+from itertools import filterfalse
 from pathlib import Path
 
-from gradekit.attempts.counted_attempt import Chance, NoChance, is_in_time
 from gradekit.attempts.records import Attempts
-from gradekit.attempts.rules import time_in_words
+from gradekit.attempts.rules import Chance, NoChance, is_in_time, time_in_words
 from gradekit.course import Assignment, stamp_of
 from gradekit.course.files import Stamp
 from gradekit.course.printing import printable, quoted
-from gradekit.submission.extra_files import time_handed_in
-from gradekit.watch.arrivals import HandIn, Look, Refusal
-from gradekit.watch.faults import NotGraded
+from gradekit.watch.arrivals import HandIn, Look, Refusal, time_of
 from gradekit.watch.history import Deadlines
-from gradekit.watch.status import EventKind, ListedHandIn, Reports, seen
+from gradekit.watch.pipeline import NotGraded
+from gradekit.watch.status import EventKind, ListedHandIn, Reports, last_listed
 from gradekit.watch.watched import WatchedCourse
 
 #: between full looks, since network file systems report changes late
@@ -84,7 +82,7 @@ class Queue:
 class Waiting:
     """Looks for hand-ins, and says which is next.
 
-    `deadlines` are those of the assignments that can be graded.
+    `deadlines` are those of the assignments that can be graded, `queue` has the hand-ins that wait.
     """
 
     def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
@@ -92,7 +90,7 @@ class Waiting:
         self.deadlines: dict[str, Deadlines] = {}
         #: the hand-ins that were or can be graded; a new list after each look
         self.known: list[HandIn] = []
-        self._queue = Queue()
+        self.queue = Queue()
         #: students with a late hand-in that may be a second chance once the earlier ones are graded
         self._after_others: set[tuple[str, str]] = set()
         self._next_look = 0.0
@@ -116,7 +114,7 @@ class Waiting:
             self._look()
             self._next_look = time.monotonic() + LOOK_SECONDS
             return True
-        turn_came = any(not self._queue.has(*names) for names in self._after_others)
+        turn_came = any(not self.queue.has(*names) for names in self._after_others)
         if self._watched.arrivals.changed() or turn_came:
             self._look()
         return False
@@ -130,25 +128,17 @@ class Waiting:
 
         `busy` students have a hand-in that is being graded.
         """
-        return self._queue.first(busy, self._broken, assignment)
-
-    def has(self, student: str, assignment: str) -> bool:
-        """Whether a hand-in by the student for the assignment is waiting."""
-        return self._queue.has(student, assignment)
+        return self.queue.first(busy, self._broken, assignment)
 
     def done(self, hand_in: HandIn) -> None:
-        """Note that a hand-in was graded."""
-        self._queue.remove(hand_in)
+        self.queue.remove(hand_in)
         self._count()
 
     def give_up(self, hand_in: HandIn, error: NotGraded) -> None:
         """Leave a hand-in until the files of its assignment change, or the next start."""
-        stamp, reason = (
-            stamp_of(self._watched.course.assignment(hand_in.assignment)),
-            f"{error.what}: {error}",
-        )
-        self._given_up[hand_in] = stamp, reason
-        self._queue.remove(hand_in)
+        reason = f"{error.what}: {error}"
+        self._given_up[hand_in] = stamp_of(self._watched.course.assignment(hand_in.assignment)), reason
+        self.queue.remove(hand_in)
         self._reports.fail(EventKind.NOT_GRADED, reason, hand_in.student, hand_in.assignment)
         self._count()
 
@@ -178,7 +168,7 @@ class Waiting:
             to_do += self._second_chances(self._watched.chance, late_ones, outstanding, look)
             outstanding = self._watched.history.outstanding(to_do)
         self.known = to_do
-        self._queue.update(outstanding)
+        self.queue.update(outstanding)
         self._refuse(look)
         self._name_late(late - set(to_do))
         self._reports.status.incomplete = len(look.incomplete)
@@ -193,10 +183,8 @@ class Waiting:
 
     def _name_late(self, late: Iterable[HandIn]) -> None:
         """Report late hand-ins that nobody has graded, once each. A course with second chances refuses them instead."""
-        left = (
-            [hand_in for hand_in in late if not self._is_graded(hand_in)] if not self._watched.chance else []
-        )
-        left.sort(key=lambda hand_in: hand_in.handed_in)
+        missed = () if self._watched.chance else filterfalse(self._is_graded, late)
+        left = sorted(missed, key=lambda hand_in: hand_in.handed_in)
         for hand_in in left:
             if hand_in not in self._late:
                 text = (
@@ -207,15 +195,15 @@ class Waiting:
                 self._reports.say(EventKind.WAITING, text, hand_in.student, hand_in.assignment)
         self._late = set(left)
         self._reports.status.late = len(left)
-        self._reports.status.late_ones = seen(
+        self._reports.status.late_ones = last_listed(
             (printable(f"{h.student} {h.assignment}"), f"handed in at {time_in_words(h.handed_in)}")
             for h in left
         )
 
     def _is_graded(self, hand_in: HandIn) -> bool:
         """Whether this hand-in, or a later one, was autograded."""
-        graded = time_handed_in(self._watched.course.autograded(hand_in.student, hand_in.assignment))
-        return graded is not None and graded.replace(tzinfo=UTC) >= hand_in.handed_in
+        graded = time_of(self._watched.course.autograded(hand_in.student, hand_in.assignment))
+        return graded is not None and graded >= hand_in.handed_in
 
     def _second_chances(
         self, chance: Chance, late: Iterable[HandIn], outstanding: Iterable[HandIn], look: Look
@@ -262,7 +250,7 @@ class Waiting:
                 text = f"refused: {printable(str(folder), None)} {refusal.reason}"
                 self._reports.say(EventKind.REFUSED, text, refusal.student, refusal.assignment)
         self._refused = {folder: refusal.reason for folder, refusal in now.items()}
-        self._reports.status.refused = seen((_name_of(each), each.reason) for each in now.values())
+        self._reports.status.refused = last_listed((_name_of(each), each.reason) for each in now.values())
 
     def _try_again(self) -> None:
         """Retry hand-ins that could not be graded, if the files of their assignment have changed."""
@@ -276,9 +264,9 @@ class Waiting:
 
     def _count(self) -> None:
         status = self._reports.status
-        status.waiting = len(self._queue)
+        status.waiting = len(self.queue)
         status.on_hold = self._unknown | {name: reason for name, (_, reason) in self._broken.items()}
-        status.not_graded = seen(
+        status.not_graded = last_listed(
             (printable(f"{h.student} {h.assignment}"), why) for h, (_, why) in self._given_up.items()
         )
 

@@ -6,36 +6,76 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradekit.attempts.rules import AttemptRules, Counts
-from gradekit.course import Assignment, CourseError
+from gradekit.course import Assignment, CourseError, stamp_of
 from gradekit.course.files import Stamp, files_stamp
 from gradekit.course.printing import quoted
-from gradekit.grading.autograde import GradingOptions
+from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.running_course import RunningCourse
+from gradekit.grading.task import local_workers
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.watch.arrivals import Arrivals, Inbound
-from gradekit.watch.gradings import Gradings
+from gradekit.watch.arrivals import Inbound, Submitted
+from gradekit.watch.exchange import ExchangeOf, put_all_back
 from gradekit.watch.history import History
-from gradekit.watch.one_hand_in import ExchangeOf, put_all_back
 from gradekit.watch.pipeline import Heard, Pipeline
-from gradekit.watch.submitted import Submitted
 
 
 @dataclass(frozen=True)
 class WatchOptions:
     """The options of `gradekit watch`.
 
-    Args:
-        course_dir: as given on the command line.
-        assignments: those to watch; by default all.
-        folder: whether hand-ins arrive in submitted/ instead of the exchange.
-        grading: how to grade.
+    Without `assignments`, all are watched. With `folder`, hand-ins arrive in submitted/ instead of the exchange.
     """
 
     course_dir: Path | None
     assignments: tuple[str, ...]
     folder: bool
     grading: GradingOptions
+
+
+class Gradings:
+    """The grading of each assignment that is handed in. All of them share their workers."""
+
+    def __init__(self, course: RunningCourse, options: GradingOptions) -> None:
+        self._course, self._options = course, options
+        self._workers = None if options.scheduler else local_workers(options.workers, course.layout)
+        self._gradings: dict[str, tuple[ClassGrading, Stamp]] = {}
+
+    def of(self, assignment: Assignment) -> ClassGrading:
+        """The grading of an assignment, a new one if its files have changed.
+
+        Raises:
+            CourseError: something is wrong in these files.
+        """
+        stamp = stamp_of(assignment)
+        grading, started_with = self._gradings.get(assignment.name, (None, None))
+        if grading is None or stamp != started_with:
+            self.drop(assignment.name)
+            grading = ClassGrading(self._course, assignment, self._options, self._workers)
+            grading.require_bound()  # before anything is collected
+            self._gradings[assignment.name] = grading, stamp
+        return grading
+
+    def is_current(self, assignment: Assignment) -> bool:
+        """Whether the files are those that the assignment's grading started with."""
+        _, stamp = self._gradings.get(assignment.name, (None, None))
+        return stamp == stamp_of(assignment)
+
+    def drop(self, name: str) -> None:
+        """Close a grading, if there is one, and end the workers, which may have read its files."""
+        if name in self._gradings:
+            self._gradings.pop(name)[0].close()
+            self._end_workers()
+
+    def close(self) -> None:
+        for grading, _ in self._gradings.values():
+            grading.close()
+        self._gradings.clear()
+        self._end_workers()
+
+    def _end_workers(self) -> None:
+        if self._workers is not None:
+            self._workers.close()
 
 
 class WatchedCourse:
@@ -50,7 +90,7 @@ class WatchedCourse:
         heard, log = Heard(), logging.getLogger(__name__)
         log.handlers, log.propagate = [heard], False
         self.exchange = None if options.folder else ExchangeOf(course.config, course.folders, log)
-        self.arrivals: Arrivals
+        self.arrivals: Inbound | Submitted
         if self.exchange is None:
             self.arrivals = Submitted(self._submitted)
         else:
@@ -127,7 +167,6 @@ class WatchedCourse:
         return found
 
     def close(self) -> None:
-        """End the workers."""
         self.gradings.close()
 
     def _require_exchange_for_rules(self) -> None:

@@ -1,31 +1,38 @@
 """Grades the submissions of a course with plain nbgrader and with gradekit, and compares every score."""
 
-import os
-import signal
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from gradekit.authoring.adopt.copies import CourseCopy, generated, plain_copy
-from gradekit.authoring.adopt.nbgrader_log import failed_submissions, first_error
 from gradekit.authoring.adopt.score_differences import GradedNotebook, reason
 from gradekit.course import CourseError, refuse_pattern
-from gradekit.course.printing import quoted
+from gradekit.course.printing import quoted, shortened
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.verdict.results import SubmissionResult
 from sandbox_kernel.folders import HeldFolder
 
 _SAME = 1e-9  # scores that differ by less are equal
 _Progress = Callable[[str], None]
+_LOGGED = re.compile(r"^\[[^\]|]+ \| (\w+)\] ", re.MULTILINE)
+_FAILED = re.compile(r"There was an error processing assignment: (.+)")
+_UNRESPONSIVE = re.compile(r"While processing assignment (.+), the kernel became unresponsive")
+#: nbgrader indents a traceback; some classes of packages have other names, such as jupyter_client.kernelspec.NoSuchKernel
+_EXCEPTION = re.compile(
+    r"^[ \t]*([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b.*|[a-z_][\w.]*\.[A-Z]\w*[a-z]\w*: .*)",
+    re.MULTILINE,
+)
+#: the points and the automatic score of every graded cell, by student, notebook and cell
+_Scores = dict[tuple[str, str, str], tuple[float, float | None]]
 
 
 @dataclass(frozen=True)
@@ -104,12 +111,11 @@ def _compare_assignment(
     found = AutograderComparison(name, workers, left_out=plain.left_out)
     progress(f"{name}: grading with nbgrader")
     start = time.monotonic()
-    log = _nbgrader(plain, "autograde", name, "--force")
+    log = _run(plain, "nbgrader", "autograde", name, "--force")
     found.nbgrader_seconds = time.monotonic() - start
     progress(f"{name}: grading with gradekit")
     start = time.monotonic()
-    command = ["gradekit", "--course-dir", str(ours.root), "autograde", name, "--workers", str(workers)]
-    run = _run(ours, command)
+    run = _run(ours, "gradekit", "--course-dir", str(ours.root), "autograde", name, "--workers", str(workers))
     found.gradekit_seconds = time.monotonic() - start
     if run.returncode not in (0, 1):
         lines = [line for line in run.stderr.splitlines() if line.strip()] or ["it printed nothing"]
@@ -127,8 +133,8 @@ def _compare_assignment(
 def _joined(
     copies: tuple[CourseCopy, CourseCopy],
     name: str,
-    theirs: "_Scores",
-    own: "_Scores",
+    theirs: _Scores,
+    own: _Scores,
     failures: dict[str, str],
 ) -> Iterator[ScorePair]:
     plain, ours = copies
@@ -149,11 +155,7 @@ def _joined(
         yield score
 
 
-_Scores = dict[tuple[str, str, str], tuple[float, float | None]]
-
-
 def _scores(copy: CourseCopy, course: RunningCourse, assignment: str) -> _Scores:
-    """The points and the automatic score of every graded cell, by student, notebook and cell."""
     with Gradebook(copy.gradebook_url, course.folders.course_id) as gradebook:
         return {
             (student, notebook, grade.cell.name): (float(grade.max_score or 0), grade.auto_score)
@@ -163,43 +165,26 @@ def _scores(copy: CourseCopy, course: RunningCourse, assignment: str) -> _Scores
 
 def _read(copy: CourseCopy, student: str, notebook: str, assignment: str) -> GradedNotebook:
     path = copy.course.autograded(student, assignment) / f"{notebook}.ipynb"
-    content: NotebookNode | None = None
-    if path.exists():
-        content = nbformat.read(path, as_version=4)
-    result: SubmissionResult | None = copy.course.result(student, assignment, notebook)
-    return GradedNotebook(content, result)
+    content = nbformat.read(path, as_version=4) if path.exists() else None
+    return GradedNotebook(content, copy.course.result(student, assignment, notebook))
 
 
-def _nbgrader(copy: CourseCopy, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return _run(copy, ["nbgrader", *arguments])
-
-
-def _run(copy: CourseCopy, arguments: list[str]) -> "subprocess.CompletedProcess[str]":
-    """Run a command of this environment in a copy; if this process is interrupted, so is the command."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", *arguments],
+def _run(copy: CourseCopy, *command: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of this environment in a copy."""
+    return subprocess.run(
+        [sys.executable, "-m", *command],
         cwd=copy.root,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        start_new_session=True,
+        check=False,
     )
-    try:
-        _, error = process.communicate()
-    except BaseException:
-        os.killpg(process.pid, signal.SIGINT)
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-        raise
-    return subprocess.CompletedProcess(arguments, process.returncode, "", error)
 
 
 def _generate(copy: CourseCopy, course: RunningCourse, name: str) -> None:
-    done = _nbgrader(copy, "generate_assignment", name, "--force")
+    done = _run(copy, "nbgrader", "generate_assignment", name, "--force")
     if done.returncode:
         why = _in_course(first_error(done.stderr), copy, course)
         raise CourseError(f"{name}: `nbgrader generate_assignment {quoted(name)}` fails: {why}")
@@ -208,3 +193,41 @@ def _generate(copy: CourseCopy, course: RunningCourse, name: str) -> None:
 def _in_course(text: str, copy: CourseCopy, course: RunningCourse) -> str:
     """The text with the folder of the course in place of its copy."""
     return text.replace(str(copy.root), str(course.root))
+
+
+def failed_submissions(log: str) -> dict[str, str]:
+    """Why each submission failed, by the path of its folder."""
+    found = {}
+    messages = _messages(log)
+    for (_, text), (_, following) in pairwise([*messages, ("", "")]):
+        if failed := _FAILED.match(text):
+            found[failed[1].strip()] = _exception_in(following) or "an error"
+        elif unresponsive := _UNRESPONSIVE.match(text):
+            found[unresponsive[1].strip()] = "a kernel that ignored the interrupt after the time limit"
+    return found
+
+
+def first_error(log: str) -> str:
+    """The first exception in the log, or else its first error, or else its last line."""
+    messages = _messages(log)
+    errors = [text for level, text in messages if level in ("ERROR", "CRITICAL")]
+    lines = [line for line in log.splitlines() if line.strip()] or ["it printed nothing"]
+    exceptions = filter(None, map(_exception_in, errors))
+    return next(exceptions, "") or next(map(_first_line, errors), "") or lines[-1]
+
+
+def _messages(log: str) -> list[tuple[str, str]]:
+    """The level and the text of each message."""
+    starts = list(_LOGGED.finditer(log))
+    edges = [*(start.start() for start in starts), len(log)]
+    return [(start[1], log[start.end() : end]) for start, end in zip(starts, edges[1:], strict=True)]
+
+
+def _exception_in(text: str) -> str:
+    """The exception that a traceback ends with."""
+    lines = _EXCEPTION.findall(text) if "Traceback (most recent call last)" in text else []
+    return shortened(lines[-1]) if lines else ""
+
+
+def _first_line(text: str) -> str:
+    return shortened(text.strip().split("\n")[0])

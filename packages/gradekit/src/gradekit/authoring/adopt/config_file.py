@@ -1,7 +1,9 @@
-"""Reads a course's nbgrader_config.py as text: where gradekit is plugged in, and which lines set what."""
+"""A course's nbgrader_config.py as text: where gradekit is plugged in, which lines set what, and the lines that plug it in."""
 
 import ast
+import difflib
 import io
+import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,9 +11,11 @@ from functools import cached_property
 from pathlib import Path
 
 from gradekit.course import CourseError
+from gradekit.submission.syntax import path_of, paths_in
 
 NAME = "nbgrader_config.py"
-PLUGIN, FUNCTION = "gradekit.nbgrader_plugin", "configure"
+_PLUGIN, FUNCTION = "gradekit.nbgrader_plugin", "configure"
+IMPORT = f"from {_PLUGIN} import {FUNCTION}"
 
 
 @dataclass(frozen=True)
@@ -59,30 +63,15 @@ class ConfigFile:
             raise CourseError(f"{self.path}{line}: {what}. Correct it first.") from error
 
     @cached_property
-    def import_names(self) -> set[str]:
-        """The names under which the file can call `configure`."""
-        names = set()
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.ImportFrom) and node.module == PLUGIN:
-                names |= {alias.asname or alias.name for alias in node.names if alias.name == FUNCTION}
-            elif isinstance(node, ast.ImportFrom) and node.module == "gradekit":
-                plugin = [
-                    alias.asname or alias.name for alias in node.names if alias.name == "nbgrader_plugin"
-                ]
-                names |= {f"{name}.{FUNCTION}" for name in plugin}
-            elif isinstance(node, ast.Import):
-                modules = [alias.asname or alias.name for alias in node.names if alias.name == PLUGIN]
-                names |= {f"{name}.{FUNCTION}" for name in modules}
-        return names
+    def imports(self) -> dict[str, str]:
+        """The path of each imported name."""
+        return paths_in(self.tree)
 
     @cached_property
     def configure_calls(self) -> list[ast.Call]:
         """The calls that plug gradekit in."""
-        return [
-            node
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in self.import_names
-        ]
+        calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
+        return [call for call in calls if path_of(call.func, self.imports) == f"{_PLUGIN}.{FUNCTION}"]
 
     @property
     def adopted(self) -> bool:
@@ -110,18 +99,95 @@ class ConfigFile:
         for node in sorted(names, key=lambda name: (name.lineno, name.col_offset)):
             if not isinstance(node.ctx, ast.Load):
                 is_config[node.id] = node in configs
-        usable = [name for name, right in is_config.items() if right]
-        return usable[0] if usable else "get_config()"
+        return next((name for name, right in is_config.items() if right), "get_config()")
 
     def lines_that_set(self, section: str, trait: str) -> list[int]:
         """The lines with `c.<section>.<trait> = …` or a change of it in place."""
-        lines = []
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Attribute) and node.attr == trait:
-                owner = node.value
-                if isinstance(owner, ast.Attribute) and owner.attr == section:
-                    lines.append(node.lineno)
-        return sorted(lines)
+        return sorted(
+            node.lineno
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Attribute)
+            and node.attr == trait
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr == section
+        )
+
+
+@dataclass(frozen=True)
+class Addition:
+    """The lines that are added to a configuration file, and as bytes; empty if gradekit is plugged in already."""
+
+    file: ConfigFile
+    lines: tuple[str, ...] = ()
+    addition: bytes = b""
+
+    @property
+    def grown(self) -> ConfigFile:
+        """The file with the lines at its end."""
+        return ConfigFile(self.file.path, self.file.content + self.addition)
+
+    def diff(self) -> list[str]:
+        """The change as a unified diff."""
+        before, after = (file.text.splitlines() for file in (self.file, self.grown))
+        name = self.file.path.name
+        return list(difflib.unified_diff(before, after, name, name, n=0, lineterm=""))
+
+    def write(self) -> None:
+        """Append the lines. Links, permissions and everything in the file stay as they are."""
+        with self.file.path.open("ab") as file:
+            file.write(self.addition)
+
+
+def addition_to(root: Path) -> Addition:
+    """One import and one line for the end of the configuration of the course in `root`.
+
+    Raises:
+        CourseError: the file can't be read, or has to be changed by its author.
+    """
+    file = ConfigFile.read(root / NAME)
+    if file.adopted:
+        return Addition(file)
+    call = f"{FUNCTION}({file.variable})"
+    if file.subconfig_line:  # its author has to choose the place
+        raise CourseError(
+            f"{file.path}, line {file.subconfig_line} loads another configuration file: add `{IMPORT}` and `{call}` "
+            "yourself, below everything that sets something, and in only one of the files"
+        )
+    if path := json_config(root):
+        raise CourseError(
+            f"{path} overrides {NAME} and can't call a function: move its settings into {NAME}, then run this again"
+        )
+    lines = [IMPORT, call]
+    if not file.content.strip():
+        lines = [IMPORT, "", "c = get_config()", call]
+    elif file.imports.get(FUNCTION) == f"{_PLUGIN}.{FUNCTION}":
+        lines = [call]
+    ends = re.findall(r"\r\n|\n|\r", file.text)
+    end = ends[-1] if ends else "\n"
+    gap = "" if not file.content.strip() or file.text.endswith(("\n", "\r")) else end
+    text = gap + "".join(f"{line}{end}" for line in lines)
+    addition = Addition(file, tuple(lines), text.encode(file.encoding.removesuffix("-sig")))
+    if not _is_appended(addition):
+        raise CourseError(
+            f"{file.path} ends in a way that lines can't be added to: add `{IMPORT}` and `{call}` at its end yourself"
+        )
+    return addition
+
+
+def json_config(root: Path) -> Path | None:
+    """A configuration file in JSON beside nbgrader_config.py, or in its place."""
+    path = root / "nbgrader_config.json"
+    return path if path.exists() else None
+
+
+def _is_appended(addition: Addition) -> bool:
+    """True if the result parses as the file's statements, followed by the added ones."""
+    added = ast.parse("\n".join(addition.lines)).body
+    try:
+        statements = addition.grown.tree.body
+    except CourseError:
+        return False
+    return [*map(ast.dump, statements)] == [*map(ast.dump, [*addition.file.tree.body, *added])]
 
 
 def _in_module(node: ast.AST) -> Iterator[ast.AST]:

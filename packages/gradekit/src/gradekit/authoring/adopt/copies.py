@@ -4,7 +4,7 @@ import os
 import shutil
 import sqlite3
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +14,7 @@ from nbgrader.api import Gradebook
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SAWarning
 
-from gradekit.authoring.adopt.addition import IMPORT
-from gradekit.authoring.adopt.config_file import FUNCTION, NAME, ConfigFile
-from gradekit.authoring.adopt.settings import json_config
+from gradekit.authoring.adopt.config_file import FUNCTION, IMPORT, NAME, ConfigFile, json_config
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
 
@@ -48,12 +46,8 @@ class CourseCopy:
     def plug_in(self, root: Path) -> "CourseCopy":
         """A copy of this copy in the folder `root`, with gradekit plugged in."""
         shutil.copytree(self.root, root, symlinks=True)
-        path = root / NAME
-        text = path.read_bytes().replace(ascii(str(self.root)).encode(), ascii(str(root)).encode())
-        text = text.replace(
-            ascii(self.gradebook_url).encode(), ascii(CourseCopy(root).gradebook_url).encode()
-        )
-        path.write_bytes(text + f"{IMPORT}\n{FUNCTION}(get_config())\n".encode())
+        with (root / NAME).open("ab") as file:
+            file.write(f"{IMPORT}\n{FUNCTION}(get_config())\n".encode())
         return CourseCopy(root, self.left_out)
 
 
@@ -73,7 +67,7 @@ def plain_copy(course: RunningCourse, root: Path, assignments: Sequence[str]) ->
         if path.is_file() and path.suffix != ".db" and not path.name.startswith("gradebook.db"):
             shutil.copy(path, root / path.name)
         elif path.is_dir() and path.name not in written and not _is_hidden(path):
-            if path.name not in names.values() and _mebibytes(path) > _MAX_MEBIBYTES:
+            if path.name not in names.values() and _is_large(path):
                 left_out.append(path.name)
             else:
                 _copy_folder(path, root / path.name)
@@ -82,7 +76,7 @@ def plain_copy(course: RunningCourse, root: Path, assignments: Sequence[str]) ->
         if folder.parent != course.root and folder.is_dir():
             _copy_folder(folder, root / names[step])
     copy = CourseCopy(root, tuple(left_out))
-    _write_config(course, copy, names)
+    _write_config(course.root / NAME, copy, names)
     for assignment in assignments:
         for student in course.gradable(course.handed_in(assignment)):
             _copy_folder(
@@ -114,31 +108,30 @@ def _folder_name(course: RunningCourse, step: str) -> str:
     return step if os.path.isabs(folder) or ".." in Path(folder).parts else folder
 
 
-def _write_config(course: RunningCourse, copy: CourseCopy, names: dict[str, str]) -> None:
-    """Write the course's configuration without gradekit, and with the folders of the copy."""
-    file = ConfigFile.read(course.root / NAME)
-    lines = [
-        f"get_config().CourseDirectory.root = {str(copy.root)!a}",
-        f"get_config().CourseDirectory.db_url = {copy.gradebook_url!a}",
+def _write_config(original: Path, copy: CourseCopy, names: dict[str, str]) -> None:
+    """Write the course's configuration without gradekit, and with the folders of wherever the copy is."""
+    file = ConfigFile.read(original)
+    folders = [
+        "import os.path",
+        "root = os.path.dirname(os.path.abspath(__file__))",
+        "get_config().CourseDirectory.root = root",
+        f"get_config().CourseDirectory.db_url = f'sqlite:///{{root}}/{_GRADEBOOK}'",
         *(f"get_config().CourseDirectory.{step}_directory = {name!a}" for step, name in names.items()),
         "get_config().CourseDirectory.directory_structure = '{nbgrader_step}/{student_id}/{assignment_id}'",
     ]
-    own = "\n".join(_without_calls(file))
-    (copy.root / NAME).write_bytes(
-        f"{own}\n".encode(file.encoding) + "".join(f"{line}\n" for line in lines).encode()
-    )
+    lines = [*_without_calls(file), *folders]
+    (copy.root / NAME).write_bytes("".join(f"{line}\n" for line in lines).encode(file.encoding))
 
 
-def _without_calls(file: ConfigFile) -> Iterator[str]:
+def _without_calls(file: ConfigFile) -> list[str]:
     """The lines of a configuration, with `None` in place of the calls that plug gradekit in."""
     lines = file.text.splitlines()
     for call in file.configure_calls:
-        first, last = lines[call.lineno - 1].encode(), lines[(call.end_lineno or call.lineno) - 1].encode()
+        end = call.end_lineno or call.lineno
+        first, last = lines[call.lineno - 1].encode(), lines[end - 1].encode()
         whole = first[: call.col_offset] + b"None" + last[call.end_col_offset :]
-        lines[call.lineno - 1 : call.end_lineno] = [whole.decode()] + [""] * (
-            (call.end_lineno or 0) - call.lineno
-        )
-    return iter(lines)
+        lines[call.lineno - 1 : end] = [whole.decode(), *[""] * (end - call.lineno)]
+    return lines
 
 
 def _copy_gradebook(course: RunningCourse, copy: CourseCopy) -> None:
@@ -190,6 +183,5 @@ def _is_hidden(path: Path) -> bool:
     return path.name.startswith(".") or path.name == "__pycache__" or (path / "pyvenv.cfg").exists()
 
 
-def _mebibytes(folder: Path) -> float:
-    sizes = (path.lstat().st_size for path in folder.rglob("*"))
-    return sum(sizes) / 2**20
+def _is_large(folder: Path) -> bool:
+    return sum(path.lstat().st_size for path in folder.rglob("*")) > _MAX_MEBIBYTES * 2**20

@@ -1,24 +1,37 @@
-"""Classifies the cells of an instructor's notebook, and reports those that gradekit can't grade. Nothing is run."""
+"""Classifies the cells of an instructor's notebook, and reports those that gradekit can't grade. Nothing is run.
 
+Also finds code that won't work in the sandbox: packages, the network, files outside of the assignment's folder.
+"""
+
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbformat import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator, SchemaTooNewError, SchemaTooOldError, ValidationError
 
-from gradekit.authoring.adopt.imports import notes_on_code
 from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.cells import CellKind, grade_id, is_demo, is_graded_cell, nbgrader_metadata
 from gradekit.course.kernels import is_installed
-from gradekit.course.printing import counted, quoted, shortened
+from gradekit.course.printing import counted, listed, quoted, shortened
+from gradekit.submission.extra_files import MAX_OPENED_BYTES, OPENS_NOTEBOOKS
 
 PYTHON = "python"
+_IMPORT = re.compile(r"^[^\S\n]*(?:from[^\S\n]+(\w+)[\w.]*[^\S\n]+import\b|import[^\S\n]+([\w., \t]+))", re.M)
+#: modules whose purpose is the network
+_NETWORK = {"aiohttp", "boto3", "ftplib", "httpx", "kaggle", "requests", "smtplib", "yfinance"}
+_ADDRESS = re.compile(r"""["'](?:https?|ftp|s3)://|\burlopen\b|\burlretrieve\b""")
+_COMMAND = re.compile(r"^[^\S\n]*[!%][^\S\n]*(?:pip|conda|mamba|apt|apt-get|wget|curl|git)\b", re.M)
+_OUTSIDE = re.compile(
+    r"""["']((?:/(?:data|home|media|mnt|nfs|opt|root|scratch|shared|srv|Users)/|~/|\.\./)[^"'\n]*)["']"""
+)
 
 
 @dataclass(frozen=True)
@@ -68,19 +81,31 @@ def report_notebook(assignment: Assignment, path: Path, beside: set[str]) -> Not
         found.problems.append(str(error))
         return found
     found.kernel, found.language = _kernel(notebook)
-    found.problems += _wrong_kernel(found)
-    found.changes += _other_python(found)
+    if not is_installed(found.kernel):
+        if found.language != PYTHON:
+            found.problems.append(
+                f"{path}: its kernel `{found.kernel}` ({found.language}) isn't installed here. Install it, so that "
+                "`jupyter kernelspec list` shows it."
+            )
+        elif found.kernel:
+            found.changes.append(
+                f"{path}: its kernel `{found.kernel}` isn't installed here, so plain nbgrader can't run it. gradekit "
+                f"runs Python notebooks with its own Python, of version {sys.version_info.major}."
+                f"{sys.version_info.minor}."
+            )
     found.cells = list(_cells(assignment, found, notebook))
-    found.problems += [
-        f"{path}, cell {cell.position}{_named(cell.grade_id)}: {cell.why}" for cell in found.cells if cell.why
-    ]
+    for cell in found.cells:
+        if cell.why:
+            name = f" (`{cell.grade_id}`)" if cell.grade_id else ""
+            found.problems.append(f"{path}, cell {cell.position}{name}: {cell.why}")
     found.problems += _wrong_schema(path, notebook)
     found.problems += _wrong_format(path)
     demos = [str(number) for number, cell in enumerate(notebook.cells, 1) if is_demo(cell)]
     if demos:
+        have, them = ("has", "it") if len(demos) == 1 else ("have", "them")
         found.changes.append(
-            f"{path}: {_cells_in_words(demos)} the tag `demo`, so gradekit doesn't run {_it(demos)} when grading. "
-            "Remove the tag if a test needs the cell."
+            f"{path}: {'cell' if len(demos) == 1 else 'cells'} {', '.join(demos)} {have} the tag `demo`, so gradekit "
+            f"doesn't run {them} when grading. Remove the tag if a test needs the cell."
         )
     if found.language == PYTHON:
         found.changes += [f"{path}: {note}" for note in notes_on_code(notebook, beside)]
@@ -172,7 +197,8 @@ def _wrong_format(path: Path) -> Iterator[str]:
 
 def _kernel(notebook: NotebookNode) -> tuple[str, str]:
     """The name of a notebook's kernel, and its language."""
-    spec, info = (_dict(notebook.metadata.get(key)) for key in ("kernelspec", "language_info"))
+    found = (notebook.metadata.get(key) for key in ("kernelspec", "language_info"))
+    spec, info = (each if isinstance(each, dict) else {} for each in found)
     name = str(spec.get("name") or "")
     language = spec.get("language") or info.get("name")
     if not language and name and name != PYTHON:
@@ -184,36 +210,77 @@ def _kernel(notebook: NotebookNode) -> tuple[str, str]:
     return name, PYTHON if language.lower() in (PYTHON, "ipython") else language
 
 
-def _wrong_kernel(report: NotebookReport) -> Iterator[str]:
-    """gradekit runs every Python notebook with its own Python, so only other languages need their kernelspec."""
-    if report.language != PYTHON and not is_installed(report.kernel):
+def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
+    """A sentence for each thing that the code of a Python notebook needs and the sandbox doesn't have.
+
+    Only the text is searched, so a comment may cause a sentence, and a computed name doesn't.
+
+    Args:
+        beside: the names of modules that are handed out with the notebook.
+    """
+    missing: dict[str, list[int]] = {}
+    network: list[int] = []
+    opening: list[int] = []
+    outside: dict[str, list[int]] = {}
+    for number, cell in enumerate(notebook.cells, 1):
+        if cell.cell_type != "code":
+            continue
+        modules = set(_imported(cell.source))
+        for name in sorted(modules - beside):
+            if not can_import(name):
+                missing.setdefault(name, []).append(number)
+        if modules & _NETWORK or _ADDRESS.search(cell.source) or _COMMAND.search(cell.source):
+            network.append(number)
+        if OPENS_NOTEBOOKS.search(cell.source):
+            opening.append(number)
+        for path in _OUTSIDE.findall(cell.source):
+            outside.setdefault(path, []).append(number)
+    for name, numbers in missing.items():
         yield (
-            f"{report.path}: its kernel `{report.kernel}` ({report.language}) isn't installed here. Install it, so "
-            "that `jupyter kernelspec list` shows it."
+            f"{_each(numbers)} imports `{name}`, which isn't installed in gradekit's environment. Install it there, "
+            "since submissions run with the same Python."
+        )
+    if network:
+        yield (
+            f"{_each(network)} seems to use the network, which the sandbox doesn't have. Put files that are "
+            "needed beside the notebook, and install packages before grading."
+        )
+    if opening:
+        yield (
+            f"{_each(opening)} mentions notebooks. A submission finds those that were handed in with it, up to "
+            f"{MAX_OPENED_BYTES // 2**20} MiB each."
+        )
+    if outside:
+        numbers = sorted({number for found in outside.values() for number in found})
+        yield (
+            f"{_each(numbers)} names {listed(outside)}. In the sandbox there is only the assignment's own folder: "
+            "put the files beside the notebook."
         )
 
 
-def _other_python(report: NotebookReport) -> Iterator[str]:
-    """A Python notebook that was saved with a kernel that isn't installed: nbgrader can't run it, gradekit can."""
-    if report.language == PYTHON and report.kernel and not is_installed(report.kernel):
-        yield (
-            f"{report.path}: its kernel `{report.kernel}` isn't installed here, so plain nbgrader can't run it. "
-            "gradekit runs Python notebooks with its own Python, of version "
-            f"{sys.version_info.major}.{sys.version_info.minor}."
-        )
+def modules_in(folder: Path) -> set[str]:
+    """The names of the modules in an assignment's folder."""
+    if not folder.is_dir():
+        return set()
+    return {path.stem for path in folder.iterdir() if path.is_dir() or path.suffix == ".py"}
 
 
-def _dict(found: Any) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
+@cache
+def can_import(module: str) -> bool:
+    """True if Python would find the module, outside of the working folder. The module isn't imported."""
+    if module in sys.stdlib_module_names or module in sys.builtin_module_names:
+        return True
+    folders = [path for path in sys.path if path and Path(path) != Path.cwd()]
+    return PathFinder.find_spec(module, folders) is not None
 
 
-def _named(name: str) -> str:
-    return f" (`{name}`)" if name else ""
+def _imported(source: str) -> Iterator[str]:
+    for package, names in _IMPORT.findall(source):
+        for name in [package] if package else names.split(","):
+            if first := name.split(" as ")[0].strip().split(".")[0]:
+                yield first
 
 
-def _cells_in_words(numbers: list[str]) -> str:
-    return f"cell {numbers[0]} has" if len(numbers) == 1 else f"cells {', '.join(numbers)} have"
-
-
-def _it(numbers: list[str]) -> str:
-    return "it" if len(numbers) == 1 else "them"
+def _each(numbers: list[int]) -> str:
+    """The cells as the subject of a sentence in the singular."""
+    return f"cell {numbers[0]}" if len(numbers) == 1 else f"each of cells {', '.join(map(str, numbers))}"

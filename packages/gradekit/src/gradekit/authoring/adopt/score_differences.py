@@ -73,46 +73,29 @@ def reason(cell: str, nbgrader: GradedNotebook, gradekit: GradedNotebook, is_bou
 
 
 def _different_error(theirs: NotebookNode, own: NotebookNode, cell: str) -> str:
-    """A sentence about the cell that raises an exception with one of the graders only: the cell itself or one above it."""
+    """A sentence about the cell that raises an exception with one of the graders only; empty if there is none.
+
+    That is the cell itself, or the last such cell above it if its own exception is a NameError: then the cell that was to
+    define the name counts.
+    """
     errors, own_errors = dict(_errors(theirs)), dict(_errors(own))
     place = next((index for index, other in enumerate(own.cells) if grade_id(other) == cell), -1)
-    found = [
-        _Difference(number, source, errors.get(source), own_errors.get(source))
-        for number, source in enumerate([other.source for other in own.cells[: place + 1]], 1)
-    ]
-    differing = [one for one in found if bool(one.nbgrader) != bool(one.gradekit)]
-    itself = differing.pop() if differing and differing[-1].number == place + 1 else None
-    if itself and itself.ename != "NameError":
-        return itself.sentence
-    missing = _MISSING_NAME.match(itself.evalue) if itself else None
-    if missing:
-        differing = [one for one in differing if missing[1] in defined_names(one.source)]
-    causes = [*([itself] if itself else []), *differing]
-    return causes[-1].sentence if causes else ""
+    sources = {number: other.source for number, other in enumerate(own.cells[: place + 1], 1)}
+    differing = [n for n, source in sources.items() if (source in errors) != (source in own_errors)]
 
+    def sentence(number: int) -> str:
+        source = sources[number]
+        if source in own_errors:
+            return _in_sandbox(number, *own_errors[source])
+        return f"With nbgrader, cell {number} raises {_joined(*errors[source])}."
 
-@dataclass(frozen=True)
-class _Difference:
-    """The exceptions of a cell with each of the graders, as type and message."""
-
-    number: int
-    source: str
-    nbgrader: tuple[str, str] | None
-    gradekit: tuple[str, str] | None
-
-    @property
-    def ename(self) -> str:
-        return (self.gradekit or self.nbgrader or ("", ""))[0]
-
-    @property
-    def evalue(self) -> str:
-        return (self.gradekit or self.nbgrader or ("", ""))[1]
-
-    @property
-    def sentence(self) -> str:
-        if self.gradekit:
-            return _in_sandbox(self.number, *self.gradekit)
-        return f"With nbgrader, cell {self.number} raises {_joined(self.ename, self.evalue)}."
+    if place + 1 in differing:
+        ename, evalue = (errors | own_errors)[sources[place + 1]]
+        above = differing[:-1]
+        if missing := _MISSING_NAME.match(evalue):
+            above = [number for number in above if missing[1] in defined_names(sources[number])]
+        differing = above if ename == "NameError" and above else [place + 1]
+    return sentence(differing[-1]) if differing else ""
 
 
 def _in_sandbox(number: int, ename: str, evalue: str) -> str:

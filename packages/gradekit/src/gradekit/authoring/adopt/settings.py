@@ -1,9 +1,9 @@
 """Finds settings of an existing configuration that gradekit replaces, or that mean something else with it."""
 
 import importlib.metadata
+import math
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from packaging.requirements import Requirement
@@ -52,23 +52,21 @@ def settings_problems(config: Config, file: ConfigFile) -> Iterator[str]:
         config: all settings, from all files.
         file: nbgrader_config.py of the course; where it is already adopted, only its lines show the course's own.
     """
+    harmless = {"extractor_plugin", *(trait for own, trait in replaced_settings() if own == "HTMLExporter")}
+    plugged_in = max((call.lineno for call in file.configure_calls), default=math.inf)
     for section, trait in replaced_settings():
         for owner in _owners(section, trait):
             lines = file.lines_that_set(owner, trait)
             set_elsewhere = not file.adopted and trait in config.get(owner, {})
-            if lines and _is_below(file, lines[-1]):
-                if trait not in (
-                    "extractor_plugin",
-                    *(name for own, name in replaced_settings() if own == "HTMLExporter"),
-                ):
+            if lines and lines[-1] > plugged_in:
+                if trait not in harmless:
                     yield (
                         f"{file.path}, line {lines[-1]}: c.{owner}.{trait} is set after `configure(c)`, which "
                         "switches off a part of gradekit. Move the line above it, or remove it."
                     )
             elif (lines or set_elsewhere) and (section == "HTMLExporter" or not trait.endswith(_KEPT)):
-                place = f"{file.path}, line {lines[-1]}" if lines else "nbgrader's configuration"
                 remedy = "Remove the line." if trait == "exporter_class" else _OTHER_REMEDY
-                yield f"{place}: gradekit sets c.{owner}.{trait} itself. {remedy}"
+                yield f"{_place(file, owner, trait)}: gradekit sets c.{owner}.{trait} itself. {remedy}"
 
 
 def settings_changes(config: Config, file: ConfigFile) -> Iterator[str]:
@@ -78,16 +76,18 @@ def settings_changes(config: Config, file: ConfigFile) -> Iterator[str]:
         for trait in _IGNORED:
             if trait in found:
                 yield f"{_place(file, section, trait)}: c.{section}.{trait} has no effect; gradekit starts the kernels."
-        if found.get("timeout", 1) is None or found.get("timeout", 1) < 0:
-            yield (
-                f"{_place(file, section, 'timeout')}: c.{section}.timeout sets no limit for a cell. In gradekit, "
-                "c.RunChecks.submission_timeout limits the whole notebook."
-            )
-        elif "timeout" in found:
-            yield (
-                f"{_place(file, section, 'timeout')}: the {found.timeout} s of c.{section}.timeout become seconds "
-                "of CPU time, so a busy machine costs nobody points."
-            )
+        if "timeout" in found:
+            place, seconds = _place(file, section, "timeout"), found.timeout
+            if seconds is None or seconds < 0:
+                yield (
+                    f"{place}: c.{section}.timeout sets no limit for a cell. In gradekit, "
+                    "c.RunChecks.submission_timeout limits the whole notebook."
+                )
+            else:
+                yield (
+                    f"{place}: the {seconds} s of c.{section}.timeout become seconds of CPU time, so a busy machine "
+                    "costs nobody points."
+                )
 
 
 def version_problems(requirements: list[str] | None = None) -> Iterator[str]:
@@ -102,12 +102,6 @@ def version_problems(requirements: list[str] | None = None) -> Iterator[str]:
             )
 
 
-def json_config(root: Path) -> Path | None:
-    """A configuration file in JSON beside nbgrader_config.py, or in its place."""
-    path = root / "nbgrader_config.json"
-    return path if path.exists() else None
-
-
 def _owners(section: str, trait: str) -> list[str]:
     """The classes under whose names the setting can be made: the class itself and those it inherits the trait from."""
     converter = _CONVERTERS.get(section)
@@ -116,10 +110,6 @@ def _owners(section: str, trait: str) -> list[str]:
     return [
         base.__name__ for base in converter.__mro__ if trait in getattr(base, "class_trait_names", list)()
     ]
-
-
-def _is_below(file: ConfigFile, line: int) -> bool:
-    return file.adopted and line > max(call.lineno for call in file.configure_calls)
 
 
 def _place(file: ConfigFile, section: str, trait: str) -> str:

@@ -7,16 +7,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradekit.authoring.adopt.config_file import NAME, ConfigFile
-from gradekit.authoring.adopt.imports import modules_in
-from gradekit.authoring.adopt.notebook_report import NotebookReport, report_notebook
-from gradekit.authoring.adopt.settings import (
-    json_config,
-    settings_changes,
-    settings_problems,
-    version_problems,
-)
-from gradekit.course import Course, CourseError, refuse_pattern
+from gradekit.authoring.adopt.config_file import NAME, ConfigFile, json_config
+from gradekit.authoring.adopt.notebook_report import CellReport, NotebookReport, modules_in, report_notebook
+from gradekit.authoring.adopt.settings import settings_changes, settings_problems, version_problems
+from gradekit.course import CourseError, refuse_pattern
 from gradekit.course.cells import CellKind
 from gradekit.grading.running_course import RunningCourse
 
@@ -40,12 +34,9 @@ class AssignmentReport:
     notebooks: list[NotebookReport] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    def counts(self) -> Counter[CellKind]:
-        return Counter(cell.kind for notebook in self.notebooks for cell in notebook.cells)
-
-    def points(self, kind: CellKind) -> float:
-        cells = [cell for notebook in self.notebooks for cell in notebook.cells]
-        return sum(cell.points or 0 for cell in cells if cell.kind is kind)
+    @property
+    def cells(self) -> list[CellReport]:
+        return [cell for notebook in self.notebooks for cell in notebook.cells]
 
 
 @dataclass
@@ -59,17 +50,19 @@ class CourseReport:
     settings_changes: list[str]
 
     @property
+    def notebooks(self) -> list[NotebookReport]:
+        return [notebook for each in self.assignments for notebook in each.notebooks]
+
+    @property
     def problems(self) -> list[str]:
         """Everything that must be fixed before gradekit can grade all of it."""
-        own = [sentence for each in self.assignments for sentence in each.problems]
-        notebooks = [notebook for each in self.assignments for notebook in each.notebooks]
-        return [*self.settings_problems, *own, *(text for each in notebooks for text in each.problems)]
+        parts: list[AssignmentReport | NotebookReport] = [*self.assignments, *self.notebooks]
+        return [*self.settings_problems, *(sentence for part in parts for sentence in part.problems)]
 
     @property
     def changes(self) -> list[str]:
         """Everything that will be different."""
-        notebooks = [notebook for each in self.assignments for notebook in each.notebooks]
-        return [*self.settings_changes, *(text for each in notebooks for text in each.changes)]
+        return [*self.settings_changes, *(text for each in self.notebooks for text in each.changes)]
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data, for `--json`."""
@@ -97,11 +90,16 @@ def survey(root: Path, names: Sequence[str] = ()) -> CourseReport:
     unknown = [name for name in names if name not in known]
     if unknown:
         raise CourseError(f"{root} has no assignment {', '.join(unknown)}; it has {', '.join(known)}")
+    json_problems = [
+        f"{path} can't call `configure(c)`, and its settings override {NAME}. Move them into {NAME}."
+        for path in [json_config(root)]
+        if path
+    ]
     return CourseReport(
         root,
         file.adopted,
         [_report(course, name) for name in names or known],
-        [*version_problems(), *settings_problems(course.config, file), *_json_problems(root)],
+        [*version_problems(), *settings_problems(course.config, file), *json_problems],
         list(settings_changes(course.config, file)),
     )
 
@@ -142,7 +140,7 @@ def _report(course: RunningCourse, name: str) -> AssignmentReport:
         )
     beside = modules_in(report.folder) | modules_in(assignment.release_folder)
     report.notebooks = [report_notebook(assignment, path, beside) for path in paths]
-    report.problems += _hidden_flat_files(course.assignment(name).course, report)
+    report.problems += _hidden_flat_files(assignment.checks, report)
     return report
 
 
@@ -159,28 +157,12 @@ def _assignments(course: RunningCourse) -> list[str]:
     return sorted({path.name for path in found})
 
 
-def _hidden_flat_files(course: Course, report: AssignmentReport) -> list[str]:
+def _hidden_flat_files(folder: Path, report: AssignmentReport) -> list[str]:
     """Check files that bind no cell because test cells of several notebooks share the grade_id."""
-    names = Counter(
-        cell.grade_id
-        for notebook in report.notebooks
-        for cell in notebook.cells
-        if cell.kind is CellKind.ORDINARY
-    )
-    folder = course.root / course.tests / report.name
+    names = Counter(cell.grade_id for cell in report.cells if cell.kind is CellKind.ORDINARY)
     return [
         f"{folder / name}.py: {count} notebooks have a test cell `{name}`, so this file binds none. Put it into a "
         f"folder with the name of its notebook, {folder / '<notebook>' / name}.py."
         for name, count in names.items()
         if count > 1 and (folder / f"{name}.py").is_file()
-    ]
-
-
-def _json_problems(root: Path) -> list[str]:
-    path = json_config(root)
-    if not path:
-        return []
-    return [
-        f"{path} can't call `configure(c)`, and its settings override nbgrader_config.py. Move them into "
-        "nbgrader_config.py."
     ]

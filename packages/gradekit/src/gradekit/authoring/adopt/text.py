@@ -6,7 +6,7 @@ from gradekit.authoring.adopt.autograder_comparison import AutograderComparison,
 from gradekit.authoring.adopt.notebook_report import NotebookReport
 from gradekit.authoring.adopt.survey import AssignmentReport, CourseReport
 from gradekit.course.cells import CellKind
-from gradekit.course.printing import counted
+from gradekit.course.printing import aligned_lines, counted
 from gradekit.verdict.results import points_in_words
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
@@ -33,7 +33,7 @@ def report_lines(report: CourseReport) -> Iterator[str]:
     for assignment in report.assignments:
         yield ""
         yield from _assignment_lines(assignment)
-    kinds = {kind for assignment in report.assignments for kind in assignment.counts()}
+    kinds = {cell.kind for notebook in report.notebooks for cell in notebook.cells}
     if kinds:
         yield ""
         yield from (f"{kind:11}  {meaning}" for kind, meaning in _MEANINGS.items() if kind in kinds)
@@ -61,7 +61,7 @@ def comparison_lines(found: AutograderComparison) -> Iterator[str]:
             alike = [score for score in different if score.why == why]
             rows.append([student, notebook, _cells(alike), *_sums(alike), why])
     header = ["student", "notebook", "cell", ">nbgrader", ">gradekit", "why"]
-    yield from (f"  {line}" for line in _aligned_lines(header, rows))
+    yield from (f"  {line}" for line in aligned_lines(header, rows))
     equal_count = len(found.scores) - len(found.different)
     yield f"  {equal_count} of {len(found.scores)} scores are equal."
     yield (
@@ -87,18 +87,6 @@ def _sum(scores: Iterable[float | None]) -> str:
     return f"{sum(found):g}" if found else "-"
 
 
-def _aligned_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table with its columns aligned; those whose header begins with `>` to the right."""
-    names = [name.removeprefix(">") for name in header]
-    widths = [max(len(row[place]) for row in [names, *rows]) for place in range(len(names))]
-    for row in [names, *rows]:
-        parts = [
-            f"{text:>{width}}" if name.startswith(">") else f"{text:{width}}"
-            for text, width, name in zip(row, widths, header, strict=True)
-        ]
-        yield "  ".join(parts).rstrip()
-
-
 def _assignment_lines(assignment: AssignmentReport) -> Iterator[str]:
     count = assignment.submissions
     submissions = counted(count, "submission") if count else "no submissions"
@@ -107,11 +95,10 @@ def _assignment_lines(assignment: AssignmentReport) -> Iterator[str]:
         yield from (f"  {line}" for line in _notebook_lines(notebook))
     if not assignment.notebooks:
         yield "  no notebook"
-    sums = [
-        f"{count} {kind}, {points_in_words(assignment.points(kind))}"
-        for kind in _WITH_POINTS
-        if (count := assignment.counts()[kind])
-    ]
+    sums = []
+    for kind in _WITH_POINTS:
+        if points := [cell.points or 0 for cell in assignment.cells if cell.kind is kind]:
+            sums.append(f"{len(points)} {kind}, {points_in_words(sum(points))}")
     if sums:
         yield f"  in total: {'; '.join(sums)}"
 
@@ -126,7 +113,7 @@ def _notebook_lines(notebook: NotebookReport) -> Iterator[str]:
         [str(cell.position), cell.kind, "" if cell.points is None else f"{cell.points:g}", cell.grade_id]
         for cell in notebook.cells
     ]
-    yield from (f"  {line}" for line in _aligned_lines([">cell", "kind", ">points", "grade_id"], rows))
+    yield from (f"  {line}" for line in aligned_lines([">cell", "kind", ">points", "grade_id"], rows))
 
 
 def _gains(report: CourseReport) -> Iterator[str]:
@@ -134,8 +121,7 @@ def _gains(report: CourseReport) -> Iterator[str]:
     yield "Several submissions are graded at a time, and each gets a status. None stops the class."
     ordinary = [
         cell.grade_id
-        for assignment in report.assignments
-        for notebook in assignment.notebooks
+        for notebook in report.notebooks
         for cell in notebook.cells
         if cell.kind is CellKind.ORDINARY and notebook.language == "python"
     ]

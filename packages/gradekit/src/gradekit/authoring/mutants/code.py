@@ -46,7 +46,7 @@ class Code:
     @cached_property
     def _solution_lines(self) -> set[int]:
         """Numbers of the lines between the markers; all lines if there are no markers."""
-        found: set[int] = set()
+        found = set()
         inside = MARKERS[0] not in self.source
         for number, line in enumerate(self.source.split("\n"), 1):
             if line.strip() in MARKERS:
@@ -68,9 +68,8 @@ class Code:
             if isinstance(node, ast.JoinedStr):
                 return
             for name, value in ast.iter_fields(node):
-                children = value if isinstance(value, list) else [value]
                 if name not in ("annotation", "returns", "ctx"):
-                    for child in children:
+                    for child in value if isinstance(value, list) else [value]:
                         if isinstance(child, ast.AST):
                             yield from walk(child)
 
@@ -86,11 +85,11 @@ class Code:
     def functions_around(self, node: ast.AST) -> list[Function]:
         """The functions that contain the node, the outermost first."""
         found: list[Function] = []
-        inner: ast.AST | None = node
-        while inner is not None:
-            inner = self.parent(inner)
-            if isinstance(inner, Function):
-                found.insert(0, inner)
+        around = self.parent(node)
+        while around is not None:
+            if isinstance(around, Function):
+                found.insert(0, around)
+            around = self.parent(around)
         return found
 
     def start(self, node: Located) -> int:

@@ -4,41 +4,16 @@ import ast
 import random
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from gradekit.authoring.mutants import expression_operators, statement_operators
-from gradekit.authoring.mutants.code import Code, Edit
+from gradekit.authoring.mutants.code import Code
+from gradekit.authoring.mutants.operators import OPERATORS
 from gradekit.checks.variants import Variant
 from gradekit.course import Assignment, read_notebook
 from gradekit.course.cells import answer_of, find_cell, is_answer_cell
 from gradekit.submission.syntax import imported_by, parse
-
-Operator = Callable[[Code, ast.AST], Iterator[Edit]]
-#: the operators, by the kind in a mutant's name
-OPERATORS: dict[str, Operator] = {
-    "operator": expression_operators.arithmetic,
-    "operand": expression_operators.operand,
-    "comparison": expression_operators.comparison,
-    "boolean": expression_operators.boolean,
-    "condition": expression_operators.condition,
-    "constant": expression_operators.constant,
-    "call": expression_operators.call,
-    "argument": expression_operators.argument,
-    "keyword": expression_operators.keyword,
-    "slice": expression_operators.slice_,
-    "twin": expression_operators.twin,
-    "in-place": expression_operators.in_place,
-    "statement": statement_operators.statement,
-    "context": statement_operators.context,
-    "loop": statement_operators.loop,
-    "exception": statement_operators.exception,
-    "state": statement_operators.state,
-    "default": statement_operators.default,
-    "mode": statement_operators.mode,
-}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Grades the mutants of an assignment, and compares the survivors with those that may survive."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -59,14 +60,13 @@ class MutationTest:
 
     def scores(self) -> list[MutationScore]:
         """A score for each exercise, in the order of the notebooks."""
-        cells = dict.fromkeys(mutant.cell for mutant in self.tried)
-        return [self._score(cell) for cell in cells]
-
-    def _score(self, cell: str) -> MutationScore:
-        mine = [mutant for mutant in self.tried if mutant.cell == cell]
-        survived = sum(self.fates[mutant.name] == Fate() for mutant in mine)
-        holes = sum(mutant.cell == cell for mutant in self.survivors)
-        return MutationScore(cell, len(mine), len(mine) - survived, survived - holes)
+        tried = Counter(mutant.cell for mutant in self.tried)
+        survived = Counter(mutant.cell for mutant in self.tried if self.fates[mutant.name] == Fate())
+        holes = Counter(mutant.cell for mutant in self.survivors)
+        return [
+            MutationScore(cell, count, count - survived[cell], survived[cell] - holes[cell])
+            for cell, count in tried.items()
+        ]
 
     def problems(self) -> Iterator[str]:
         """Problems other than survivors: checks that crash, and wrong entries in `equivalent.py`."""
@@ -75,9 +75,7 @@ class MutationTest:
                 yield f"{mutant.name} makes a check crash: {fault}"
         for entry in self.equivalents:
             same = [mutant for mutant in self.made if _key(mutant) == _key(entry)]
-            killers = [
-                self.fates[mutant.name].killed_by if mutant.name in self.fates else "" for mutant in same
-            ]
+            killers = [self.fates.get(mutant.name, Fate()).killed_by for mutant in same]
             words = f"{self.assignment.checks / 'equivalent.py'}: `{entry.cell}`, {entry.before!r} to {entry.after!r}"
             if not same:
                 yield f"{words}: there is no such mutant; remove or correct the entry"
@@ -133,11 +131,8 @@ def _fate_of(assignment: Assignment, variant: Variant) -> Fate:
         result = grade_variant(assignment, variant, first_failure=True).result
     except CourseError as error:
         return Fate(fault=str(error))
-    for exercise in result.exercises:
-        for check in exercise.checks:
-            if check.outcome != CheckOutcome.PASSED:
-                return Fate(f"{exercise.grade_id}::{check.name}")
-    return Fate()
+    failed = (name for name, check in result.named_checks() if check.outcome != CheckOutcome.PASSED)
+    return Fate(next(failed, ""))
 
 
 def _key(item: Mutant | Equivalent) -> tuple[str, str, str]:

@@ -28,9 +28,8 @@ wrong.says("You took the mean and the standard deviation of each row. Take those
 wrong.costs("Everything is computed along the wrong axis.")
 wrong("over_everything", MEAN, "mean = table.mean()")
 wrong.edit(SPREAD, "spread = table.std()")
-wrong.says(
-    "You took one mean and one standard deviation of the whole table. Each column has its own: `axis=0`."
-)
+wrong.says("You took one mean and one standard deviation of the whole table.")
+wrong.says("Each column has its own: `axis=0`.")
 wrong.costs("Everything is computed along the wrong axis.")
 
 wrong.about("test_constant_column")

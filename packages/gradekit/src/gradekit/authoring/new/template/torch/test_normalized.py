@@ -34,9 +34,8 @@ def test_leading_axes(student, draw):
     output = student.normalized(x)
     assert_shape(output, (2, 3, 4, 5), name="output")
     for place in [(0, 0, 0), (1, 2, 3)]:
-        assert_close(
-            student.normalized(x[place]), output[place], name="output", context="for one position alone"
-        )
+        alone = student.normalized(x[place])
+        assert_close(alone, output[place], name="output", context="for one position alone")
     assert_varies(output, name="output")  # two equal constants would also be close
     assert_differs(output, x, "The output equals the input.")
 
@@ -46,9 +45,8 @@ def test_eps(student, reference):
     """ε is under the square root, so it matters where the entries are nearly or exactly equal."""
     (x,) = reference.inputs("small", x=(3, 6))
     reference.assert_close(student.normalized(2e-3 * x), name="output", context="for small differences")
-    reference.assert_close(
-        student.normalized(torch.full((2, 6), 3.0)), name="output", context="for equal entries"
-    )
+    equal = torch.full((2, 6), 3.0)
+    reference.assert_close(student.normalized(equal), name="output", context="for equal entries")
 
 
 @points(10)

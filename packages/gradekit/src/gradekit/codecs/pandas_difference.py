@@ -1,22 +1,41 @@
-"""How a DataFrame differs from the right one: in columns, rows, index, dtypes, and then in its entries."""
+"""How a value of pandas differs from the right one: in columns, rows, index, dtypes, and then in its entries."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from gradekit.codecs import Tolerance, how_many, letters, wrong_length
-from gradekit.codecs.pandas_values import in_entries, plural, some, written, wrong_entries
 from gradekit.course.printing import counted
+from gradekit.inside.arrays import Numpy, is_array, to_numpy
 
-DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = "dtypes", "row order", "column order", "index", "names"
+IGNORABLE = ("dtypes", "row order", "column order", "index", "names")
+DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = IGNORABLE
 _TEXT = ("object", "str", "string")
 #: frames with more rows are not searched for the same rows in another order
-MOST_ROWS = 50_000
+_MOST_ROWS = 50_000
+#: labels in a sentence, and characters of each
+_SHOWN, _MAX_SHOWN = 5, 60
 
 
-def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+def pandas_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+    """The first way in which two values of one kind, but not single dates, differ."""
+    if isinstance(right, pd.DataFrame):
+        text = _frame_difference(own, right, tolerance)
+    elif len(own) != len(right):
+        text = wrong_length(len(own), len(right), "entry")
+    elif isinstance(right, pd.Series):
+        text = _series_difference(own, right, tolerance)
+    elif isinstance(right, pd.Index):
+        text = _index_difference(own, right, tolerance.ignore)
+    else:
+        text = _entries_difference(pd.Series(own), pd.Series(right), tolerance)
+    return text or _by_pandas(own, right, tolerance)
+
+
+def _frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     """The first way in which two frames differ, in the order in which a student should look at them."""
     ignore = tolerance.ignore
     if text := _columns(own, right):
@@ -24,8 +43,8 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if [*map(_key, own.columns)] != [*map(_key, right.columns)]:
         if COLUMN_ORDER not in ignore:
             return (
-                f"has the right columns in the wrong order: yours are {some(own.columns, 10)}, "
-                f"but should be {some(right.columns, 10)}"
+                f"has the right columns in the wrong order: yours are {_some(own.columns, 10)}, "
+                f"but should be {_some(right.columns, 10)}"
             )
         places = {_key(label): place for place, label in enumerate(own.columns)}
         own = own.iloc[:, [places[_key(label)] for label in right.columns]]
@@ -35,14 +54,73 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
         return f"{wrong_length(len(own), len(right), 'row')}{_why_rows(own, right)}"
     if ROW_ORDER in ignore:
         own, right = _sorted(own, right, INDEX in ignore)
-    labels = None if INDEX in ignore else index_difference(own.index, right.index, ignore)
+    labels = None if INDEX in ignore else _index_difference(own.index, right.index, ignore)
     entries = _entries(own, right, tolerance)
-    if entries and ROW_ORDER not in ignore and len(own) <= MOST_ROWS and _same_rows(own, right, tolerance):
+    if entries and ROW_ORDER not in ignore and len(own) <= _MOST_ROWS and _same_rows(own, right, tolerance):
         return "has the right rows in the wrong order: check how they are sorted"
     return labels or entries
 
 
-def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | None:
+def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+    ordered, indexed = ROW_ORDER not in tolerance.ignore, INDEX not in tolerance.ignore
+    name = None
+    if NAMES not in tolerance.ignore and not _same_name(own.name, right.name):
+        names = [
+            "no name" if name is None else f"the name {written(name)}" for name in (own.name, right.name)
+        ]
+        name = f"has {names[0]}, but should have {names[1]}"
+    if not ordered:
+        keep = indexed and list(right.index) != list(range(len(right)))
+        own, right = (
+            part.sort_index() if keep else part.sort_values().reset_index(drop=True) for part in (own, right)
+        )
+        indexed = keep
+    text = _index_difference(own.index, right.index, tolerance.ignore) if indexed else None
+    return text or _entries_difference(own, right, tolerance, ordered) or name
+
+
+def _entries_difference(own: Any, right: Any, tolerance: Tolerance, ordered: bool = True) -> str | None:
+    wrong = _wrong_entries(own, right, tolerance)
+    dtype = None if DTYPES in tolerance.ignore else _dtype_difference(own, right)
+    if dtype and (not wrong.any() or not pd.api.types.is_numeric_dtype(own.dtype)):
+        return f"has {''.join(dtype)}"
+    if not wrong.any():
+        return None
+    unordered = tolerance._replace(ignore=(ROW_ORDER, INDEX, NAMES))
+    if (
+        ordered
+        and not dtype
+        and len(own) <= _MOST_ROWS
+        and _frame_difference(own.to_frame(0), right.to_frame(0), unordered) is None
+    ):
+        return "has the right entries in the wrong order: check how they are sorted"
+    text = f"is wrong: {_in_entries(own, wrong, 'entries')}"
+    return text + (f"; it has {''.join(dtype)}" if dtype else "")
+
+
+def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+    """The difference that `pandas.testing` finds if nothing above differs; its first lines show no entries."""
+    ignore, strict = tolerance.ignore, DTYPES not in tolerance.ignore
+    if ROW_ORDER in ignore or INDEX in ignore or is_array(tolerance.atol):
+        return None
+    rows: Any = "equiv" if strict else False
+    how: dict[str, Any] = {"rtol": tolerance.rtol, "atol": tolerance.atol}
+    how |= {"check_categorical": strict, "check_names": NAMES not in ignore}
+    of_rows = {"check_dtype": strict, "check_index_type": rows, "check_freq": False}
+    try:
+        if isinstance(expected, pd.DataFrame) and COLUMN_ORDER not in ignore:
+            pd.testing.assert_frame_equal(actual, expected, check_column_type=rows, **of_rows, **how)
+        elif isinstance(expected, pd.Series):
+            pd.testing.assert_series_equal(actual, expected, **of_rows, **how)
+        elif isinstance(expected, pd.Index):
+            pd.testing.assert_index_equal(actual, expected, exact=rows, **how)
+    except AssertionError as error:
+        lines = [line for line in str(error).splitlines() if line and not line.startswith("[")]
+        return f"is not equal to the right one: {'; '.join(lines[:2])[:200]}"
+    return None
+
+
+def _index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | None:
     """How an index differs from the right one of the same length."""
     names, dtypes = NAMES not in ignore, DTYPES not in ignore
     if own.nlevels != right.nlevels:
@@ -51,13 +129,13 @@ def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | Non
         usual = range(len(right))
         if list(right) == list(usual) and right.nlevels == 1:
             return (
-                f"has the index {some(own, 3)}, but should have {some(usual, 3)}: "
+                f"has the index {_some(own, 3)}, but should have {_some(usual, 3)}: "
                 "renumber the rows with `reset_index(drop=True)`"
             )
         if names and list(own.names) != list(right.names):
             return f"has an index with {_names(own)}, but should have {_names(right)}"
         if list(own) == list(usual) and own.nlevels == 1:
-            return f"has the index {some(usual, 3)}, but should have the labels of the rows"
+            return f"has the index {_some(usual, 3)}, but should have the labels of the rows"
         if dtypes and own.dtype != right.dtype and _kind(own) != _kind(right):
             return f"has an index of dtype {own.dtype}, but should have {right.dtype}"
         if Counter(map(_key, own)) == Counter(map(_key, right)):
@@ -73,20 +151,18 @@ def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | Non
     return None
 
 
-def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
+def _dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
     """How the dtype of a Series is wrong, in two parts of a sentence; the second says what to do about it."""
-    import pandas as pd
-
     found, wanted = own.dtype, right.dtype
     if all(isinstance(dtype, pd.CategoricalDtype) for dtype in (found, wanted)):
         own_categories, categories = (list(map(_key, dtype.categories)) for dtype in (found, wanted))
         if set(own_categories) != set(categories):
-            return f"the categories {some(found.categories)}", ", which are not the right ones"
+            return f"the categories {_some(found.categories)}", ", which are not the right ones"
         if found.ordered != wanted.ordered:
             words = ("ordered", "unordered") if found.ordered else ("unordered", "ordered")
             return f"{words[0]} categories", f", but should have {words[1]} ones"
         if own_categories != categories:
-            return f"the categories {some(found.categories)}", " in the wrong order"
+            return f"the categories {_some(found.categories)}", " in the wrong order"
     if found == wanted:
         return None
     return f"the dtype {found}", f", but should have {wanted}{_dtype_hint(own, wanted)}"
@@ -94,8 +170,6 @@ def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
 
 def _dtype_hint(own: Any, wanted: Any) -> str:
     """What to do about the dtype of a Series, as the end of a sentence; empty if nothing is known."""
-    import pandas as pd
-
     found = own.dtype
     if str(found) == "object" and (hint := _hint_for_objects(own, wanted)):
         return hint
@@ -116,8 +190,6 @@ def _dtype_hint(own: Any, wanted: Any) -> str:
 
 def _hint_for_objects(own: Any, wanted: Any) -> str:
     """What to do about entries of dtype object that aren't text; empty if some are text, or all are missing."""
-    import pandas as pd
-
     types = {type(entry) for entry in own.dropna()}
     if not types or str in types:
         return ""
@@ -142,12 +214,12 @@ def _hint_for_objects(own: Any, wanted: Any) -> str:
 def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     off = {}
     for place in range(right.shape[1]):
-        wrong = wrong_entries(own.iloc[:, place], right.iloc[:, place], tolerance)
+        wrong = _wrong_entries(own.iloc[:, place], right.iloc[:, place], tolerance)
         if wrong.any():
             off[place] = wrong
     dtypes = {}
     if DTYPES not in tolerance.ignore:
-        found = {n: dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(right.shape[1])}
+        found = {n: _dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(right.shape[1])}
         dtypes = {place: text for place, text in found.items() if text}
     for place, parts in dtypes.items():
         if (
@@ -160,9 +232,9 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
         return None
     place = next(iter(off))
     names = [own.columns[n] for n in off]
-    where = f"is wrong in the {plural(names, 'column')}: "
+    where = f"is wrong in the {_plural(names, 'column')}: "
     where += f"in {written(names[0])}, " if len(names) > 1 else ""
-    text = where + in_entries(own.iloc[:, place], off[place])
+    text = where + _in_entries(own.iloc[:, place], off[place])
     return text + (f"; that column has {''.join(dtypes[place])}" if place in dtypes else "")
 
 
@@ -182,7 +254,7 @@ def _columns(own: Any, right: Any) -> str | None:
     extra = [label for label in own.columns if not want[_key(label)]]
     if not lacking and not extra:
         twice = [label for label in own.columns.unique() if have[_key(label)] != want[_key(label)]]
-        return f"has the {plural(twice, 'column')} the wrong number of times"
+        return f"has the {_plural(twice, 'column')} the wrong number of times"
     for label in lacking:
         if label in own.index.names:
             return f"has {written(label)} as its index, but should have it as a column: use `reset_index()`"
@@ -195,8 +267,8 @@ def _columns(own: Any, right: Any) -> str | None:
     for label in extra:
         if label in right.index.names:
             return f"has {written(label)} as a column, but should have it as its index: use `set_index({label!r})`"
-    parts = [f"lacks the {plural(lacking, 'column')}"] if lacking else []
-    parts += [f"has the {plural(extra, 'column')}, which should not be there"] if extra else []
+    parts = [f"lacks the {_plural(lacking, 'column')}"] if lacking else []
+    parts += [f"has the {_plural(extra, 'column')}, which should not be there"] if extra else []
     return " and ".join(parts)
 
 
@@ -215,7 +287,7 @@ def _same_rows(own: Any, right: Any, tolerance: Tolerance) -> bool:
     if (
         len(own) < 2
         or own.shape[1] == 0
-        or any(dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(own.shape[1]))
+        or any(_dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(own.shape[1]))
     ):
         return False
     one, other = _sorted(own, right, by_entries=True)
@@ -224,7 +296,7 @@ def _same_rows(own: Any, right: Any, tolerance: Tolerance) -> bool:
     ):
         return False
     return not any(
-        wrong_entries(one.iloc[:, n], other.iloc[:, n], tolerance).any() for n in range(one.shape[1])
+        _wrong_entries(one.iloc[:, n], other.iloc[:, n], tolerance).any() for n in range(one.shape[1])
     )
 
 
@@ -248,11 +320,15 @@ def _sortable(entry: Any) -> tuple[str, Any]:
     return (type(entry).__name__, str(entry))
 
 
+def _same_name(one: Any, other: Any) -> bool:
+    return one is other or (_some([one]) == _some([other]) and type(one) is type(other))
+
+
 def _names(index: Any) -> str:
     """The names of an index in a sentence."""
     if all(name is None for name in index.names):
         return "no name"
-    return f"the {'names' if index.nlevels > 1 else 'name'} {some(index.names)}"
+    return f"the {'names' if index.nlevels > 1 else 'name'} {_some(index.names)}"
 
 
 def _levels(index: Any) -> str:
@@ -273,3 +349,67 @@ def _key(label: Any) -> Any:
     if isinstance(label, bool | np.bool_):
         return ("bool", bool(label))
     return label
+
+
+def _wrong_entries(own: Any, right: Any, tolerance: Tolerance) -> Numpy:
+    """Where two Series of the same length differ, as booleans. Two missing entries are equal; integers are exact."""
+    missing, should_miss = (np.asarray(pd.isna(part), bool) for part in (own, right))
+    wrong: Numpy = missing != should_miss
+    both = ~missing & ~should_miss
+    numeric = pd.api.types.is_numeric_dtype
+    if all(numeric(part.dtype) and not isinstance(part.dtype, pd.CategoricalDtype) for part in (own, right)):
+        exact = all(_is_exact(part.dtype) for part in (own, right))
+        found, wanted = (np.asarray(part[both], dtype=None if exact else np.float64) for part in (own, right))
+        wrong[both] = found != wanted if exact else _far(found, wanted, tolerance)
+        return wrong
+    found, wanted = (np.asarray(part.astype(object), dtype=object)[both] for part in (own, right))
+    wrong[both] = [not _equal(*pair, tolerance) for pair in zip(found, wanted, strict=True)]
+    return wrong
+
+
+def _in_entries(own: Any, wrong: Numpy, what: str = "rows") -> str:
+    """How many entries of a Series are wrong, about. Which ones they are would tell much about the right ones."""
+    nan = np.asarray(pd.isna(own), bool)
+    return f"{how_many(wrong, what)} {'wrong' if (wrong & ~nan).any() else 'NaN where a value belongs'}"
+
+
+def written(value: Any) -> str:
+    """An entry or a label as a student would write it, shortened."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(written, value))})"
+    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
+        return "NaN" if isinstance(value, float) else str(value)
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    text = str(value).replace("`", "'")
+    text = "".join(mark if mark.isprintable() else " " for mark in text[: _MAX_SHOWN + 1])
+    text = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+    return text if isinstance(value, bool | int | np.integer | np.bool_) else f"`{text}`"
+
+
+def _some(labels: Iterable[Any], most: int = _SHOWN) -> str:
+    """A few labels in a sentence."""
+    found = list(labels)
+    return ", ".join(map(written, found[:most])) + (", …" if len(found) > most else "")
+
+
+def _plural(labels: Sequence[Any], noun: str) -> str:
+    """The noun and some labels: "the columns `a`, `b`"."""
+    return f"{noun}{'s' if len(labels) > 1 else ''} {_some(labels)}"
+
+
+def _is_exact(dtype: Any) -> bool:
+    return bool(pd.api.types.is_integer_dtype(dtype) or pd.api.types.is_bool_dtype(dtype))
+
+
+def _far(found: Numpy, wanted: Numpy, tolerance: Tolerance) -> Numpy:
+    atol = to_numpy(tolerance.atol).max() if is_array(tolerance.atol) else tolerance.atol
+    with np.errstate(all="ignore"):
+        far = ~(np.abs(found - wanted) <= atol + tolerance.rtol * np.abs(wanted))
+    return np.asarray(np.where(np.isinf(found) | np.isinf(wanted), found != wanted, far))
+
+
+def _equal(one: Any, other: Any, tolerance: Tolerance) -> bool:
+    if isinstance(one, float) and isinstance(other, int | float):
+        return not _far(np.asarray(one, np.float64), np.asarray(other, np.float64), tolerance).any()
+    return type(one) is type(other) and bool(one == other)

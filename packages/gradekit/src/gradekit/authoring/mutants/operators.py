@@ -1,10 +1,10 @@
-"""Operators that change an expression: each yields edits of one node."""
+"""Operators: each yields edits of one node of a solution."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from gradekit.authoring.mutants.code import Code, Edit, Located
+from gradekit.authoring.mutants.code import Code, Edit, Function, Located
 
 _ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("+", "-"),
@@ -44,6 +44,12 @@ _IN_PLACE = (
     *("masked_fill", "clamp", "abs", "unsqueeze", "squeeze", "transpose", "relu", "neg", "exp", "add", "sub"),
     *("mul", "div", "tril", "triu", "fill", "t"),
 )
+#: simple statements that a student may leave out
+_EFFECTS = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr
+_LEAVING = ast.Raise | ast.Return | ast.Break | ast.Continue
+_OTHER_MODE = {"train": "eval", "eval": "train"}
+#: parameters that are modules, if the function calls them
+_MODULES = ("model", "module")
 
 
 def arithmetic(code: Code, node: ast.AST) -> Iterator[Edit]:
@@ -181,6 +187,110 @@ def in_place(code: Code, node: ast.AST) -> Iterator[Edit]:
             yield code.replace(node, f"{code.text(node.left)}.{name}({code.text(node.right)})")
 
 
+def statement(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """A simple statement dropped."""
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    if isinstance(node, _EFFECTS | _LEAVING) and not is_text:
+        yield code.replace(node, "pass")
+
+
+def context(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """The context of a `with` block dropped."""
+    if isinstance(node, ast.With) and not any(item.optional_vars for item in node.items):
+        yield Edit(code.start(node), code.end(node.items[-1].context_expr), "if True")
+
+
+def loop(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """The first or the last round of a loop left out; `break` and `continue` exchanged."""
+    rounds: list[ast.expr] = []
+    if isinstance(node, ast.For):
+        rounds = [node.iter]
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        rounds = [generator.iter for generator in node.generators]
+    for each in rounds:
+        yield from (code.replace(each, f"list({code.text(each)})[{part}]") for part in ("1:", ":-1"))
+    if isinstance(node, ast.Break | ast.Continue):
+        yield code.replace(node, "continue" if isinstance(node, ast.Break) else "break")
+
+
+def exception(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """A different type of exception raised."""
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        yield code.replace(node.exc.func, "RuntimeError")
+
+
+def state(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """A value kept from the first call: a method keeps it in the instance, a function in itself."""
+    if not isinstance(node, ast.Assign | ast.Return) or node.value is None:
+        return
+    around = code.functions_around(node)
+    if not around or around[0].name == "__init__":
+        return
+    arguments = around[0].args.args
+    owner = "self" if arguments and arguments[0].arg == "self" else around[0].name
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    if target is None or isinstance(target, ast.Name | ast.Tuple):
+        name = target.id if isinstance(target, ast.Name) else "values"
+        value = f"({code.text(node.value)})" if isinstance(node.value, ast.Tuple) else code.text(node.value)
+        yield code.replace(node.value, f'vars({owner}).setdefault("_{name}", {value})')
+
+
+def default(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """The default of a parameter used instead of the argument."""
+    begun = _begun_by(code, node)
+    if begun is None:
+        return
+    first, function = begun
+    positional = [*function.args.posonlyargs, *function.args.args]
+    of_keywords = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    without = len(positional) - len(function.args.defaults)
+    pairs = [*zip(positional[without:], function.args.defaults, strict=True), *of_keywords]
+    used = _names_read(function)
+    for parameter, value in pairs:
+        if value is not None and parameter.arg in used:
+            yield code.insert_before(first, f"{parameter.arg} = {code.text(value)}")
+
+
+def mode(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """`model.train()` and `model.eval()` exchanged, or a mode set in a function that sets none."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OTHER_MODE:
+        yield code.replace(node.func, f"{code.text(node.func.value)}.{_OTHER_MODE[node.func.attr]}")
+    begun = _begun_by(code, node)
+    if begun is None:
+        return
+    first, function = begun
+    names = [parameter.arg for parameter in function.args.args if parameter.arg in _MODULES]
+    called = {
+        call.func.id
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    }
+    if any(isinstance(part, ast.Attribute) and part.attr in _OTHER_MODE for part in ast.walk(function)):
+        return
+    owners = ["self"] if function.name == "forward" else [name for name in names if name in called]
+    for owner in owners:
+        yield from (code.insert_before(first, f"{owner}.{method}()") for method in _OTHER_MODE)
+
+
+def _begun_by(code: Code, node: ast.AST) -> tuple[ast.stmt, Function] | None:
+    """The node, and the function whose solution begins with it; None if there is none."""
+    around = code.functions_around(node)
+    if not isinstance(node, ast.stmt) or len(around) != 1:
+        return None
+    (function,) = around
+    first = next(filter(code.is_solution, function.body), None)
+    return (node, function) if first is node else None
+
+
+def _names_read(function: Function) -> set[str]:
+    return {
+        node.id
+        for statement in function.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+
+
 def _name_of(function: ast.expr) -> str:
     """The last part of a dotted name."""
     if isinstance(function, ast.Attribute):
@@ -192,3 +302,27 @@ def _is_module(code: Code, node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and node.id in code.imported
+
+
+#: the operators, by the kind in a mutant's name
+OPERATORS: dict[str, Callable[[Code, ast.AST], Iterator[Edit]]] = {
+    "operator": arithmetic,
+    "operand": operand,
+    "comparison": comparison,
+    "boolean": boolean,
+    "condition": condition,
+    "constant": constant,
+    "call": call,
+    "argument": argument,
+    "keyword": keyword,
+    "slice": slice_,
+    "twin": twin,
+    "in-place": in_place,
+    "statement": statement,
+    "context": context,
+    "loop": loop,
+    "exception": exception,
+    "state": state,
+    "default": default,
+    "mode": mode,
+}

@@ -1,19 +1,23 @@
-"""What students wrote in other cells than that of a written answer: copied into it, or left to a person."""
+"""What may be the answer to an empty answer cell, in other cells or beside the notebook.
+
+Text next to a written answer is copied into it. Whether anything else is the answer, a person decides.
+"""
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path, PurePath
 
 from nbformat import NotebookNode, v4
 
-from gradekit.course.cells import grade_id, is_answer_cell, is_graded_cell
+from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell
 from gradekit.course.files import handed_in_text
 from gradekit.course.printing import printable
 from gradekit.submission.gather import Restoration, label_of
 from gradekit.submission.names import defined_names, squeezed
-from gradekit.submission.statements import MAX_PARSED_CHARACTERS
+from gradekit.submission.statements import MAX_PARSED_CHARACTERS, code_in
 from gradekit.submission.syntax import parse
 
 #: places that a sentence names
@@ -27,6 +31,12 @@ _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
 #: characters of code cells that are searched for text
 _BUDGET = 400_000
 _WORD = re.compile(r"\w")
+#: the fence of a block of code, or a prompt in a line of its own
+_PASTED = re.compile(r"^[ \t]*(?:(?:`{3,}|~{3,})[ \t]*\w*|(?:In|Out)[ \t]*\[\d*\]:?)[ \t]*$", re.MULTILINE)
+#: how similar two names are if one may be a misspelling of the other
+_SIMILAR = 0.6
+#: names that are compared with those that are missing, and modules that are looked at
+_MAX_NAMES, _MAX_MODULES = 1_000, 50
 
 
 class WrittenAnswers:
@@ -208,3 +218,96 @@ def _added_prose(submitted: str, released: str) -> str:
     if defined_names(rest):
         return ""
     return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])
+
+
+class Candidates:
+    """Finds code that may be the answer to an exercise in a restored notebook, after `Gathering` has moved what is sure.
+
+    Args:
+        beside: the student's own files next to the notebook, by name.
+    """
+
+    def __init__(self, work: Restoration, beside: Mapping[str, Path]) -> None:
+        self._work = work
+        self._beside = beside
+        self._released = {squeezed(cell.source) for cell in work.released.cells}
+
+    def doubt(self) -> None:
+        """Add a doubt about each empty answer that may be somewhere else, and each that is code with a line pasted from text."""
+        for name, cell in self._work.present.items():
+            wanted = self._work.expected.get(name)
+            if wanted is None or cell.cell_type != "code":
+                continue
+            if not self._work.is_blank(name, cell):
+                if line := pasted_line(cell.source):
+                    self._work.doubts.setdefault(
+                        name, f"The answer cell `{name}` is Python code but for its line {line}"
+                    )
+                continue
+            place = next(self._places(cell, wanted), "")
+            if place:
+                self._work.doubts.setdefault(
+                    name, f"The answer cell `{name}` is empty, but {place} may be its answer"
+                )
+
+    def _places(self, own: NotebookNode, wanted: frozenset[str]) -> Iterator[str]:
+        cells = self._work.cells
+        at = next(index for index, cell in enumerate(cells) if cell is own)
+        for step in (1, -1):
+            index = at + step
+            while 0 <= index < len(cells) and self._is_own(cells[index]):
+                if cells[index].cell_type == "code" and self._may_answer(cells[index].source):
+                    yield f"the {label_of(cells[index], index + 1)} next to it"
+                index += step
+        yield from _alike(wanted, self._names)
+        yield from _alike(wanted, self._names_in_modules)
+
+    def _is_own(self, cell: NotebookNode) -> bool:
+        return (
+            not grade_id(cell)
+            and not is_demo(cell)
+            and id(cell) not in self._work.handed_out
+            and squeezed(cell.source) not in self._released
+        )
+
+    def _may_answer(self, source: str) -> bool:
+        """True for code that defines something, or that can't be parsed."""
+        names = self._work.definitions.of(source)
+        return bool(names) or (0 < len(source.strip()) <= MAX_PARSED_CHARACTERS and parse(source) is None)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """By the names that the student's own cells define, a description of the cell."""
+        found: dict[str, str] = {}
+        for number, cell in enumerate(self._work.cells, 1):
+            if self._is_own(cell) and len(found) < _MAX_NAMES:
+                code = cell.source if cell.cell_type == "code" else code_in(cell.source)
+                place = f"the {label_of(cell, number)}"
+                found |= {name.casefold(): place for name in self._work.definitions.of(code)}
+        return found
+
+    @cached_property
+    def _names_in_modules(self) -> dict[str, str]:
+        """By the names that the student's modules next to the notebook define, a description of the file."""
+        found: dict[str, str] = {}
+        modules = [name for name in self._beside if PurePath(name).suffix == ".py"]
+        for module in modules[:_MAX_MODULES]:
+            names = self._work.definitions.of(handed_in_text(self._beside[module]))
+            if len(found) < _MAX_NAMES:
+                found |= {name.casefold(): f"the file {printable(module)}" for name in names}
+        return found
+
+
+def pasted_line(source: str) -> int:
+    """The number of the first line that was copied with code from a text, if the rest is Python code; 0 if it isn't."""
+    found = _PASTED.search(source) if len(source) <= MAX_PARSED_CHARACTERS else None
+    if not found or parse(source) is not None:
+        return 0
+    return source.count("\n", 0, found.start()) + 1 if parse(_PASTED.sub("", source)) is not None else 0
+
+
+def _alike(wanted: frozenset[str], places: Mapping[str, str]) -> Iterator[str]:
+    """The places of names that may be misspellings of a wanted one."""
+    for missing in sorted(wanted):
+        for alike in get_close_matches(missing.casefold(), places, 1, _SIMILAR):
+            yield places[alike]

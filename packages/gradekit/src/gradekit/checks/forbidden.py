@@ -1,0 +1,153 @@
+"""Bans on ready-made functions and classes, as fixtures for `conftest.py` or a check file."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gradekit.checks.comparison import fail
+from gradekit.course.cells import exercise_name
+from gradekit.session.proxy import Student
+from gradekit.submission.names import mentions, own_names, roundabout
+from gradekit.submission.syntax import parse
+
+#: torch's own attention, in all its forms: `forbid(*TORCH_ATTENTION)`
+TORCH_ATTENTION = (
+    "scaled_dot_product_attention",
+    "_scaled_dot_product*",
+    "multi_head_attention_forward",
+    "_native_multi_head_attention",
+    "MultiheadAttention",
+)
+#: ways into torch below its functions
+_BELOW = (
+    "torch._C",
+    "torch._C.*",
+    "torch.ops",
+    "torch.ops.*",
+    "torch._VF",
+    "torch._VF.*",
+    "_VariableFunctions*",
+)
+#: the message to the student
+READY_MADE = "Your answer uses `{}`, which does the work for you. Write the computation yourself."
+
+
+def forbid(*patterns: str) -> Any:
+    """An autouse fixture for `conftest.py`: an answer that uses one of these names fails its checks.
+
+    Only code that the answer depends on counts, in any cell: comparing an answer with a ready-made function is allowed.
+    So are functions, methods and variables of the student's own that have such a name.
+    Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. Determined students
+    can get around this, so a cell that uses `exec` or the like is noted for the person who grades.
+
+    Example:
+        only_own_code = forbid("*layer_norm", "*LayerNorm")
+    """
+    everything = (*patterns, *_BELOW)
+
+    @pytest.fixture(autouse=True)
+    def only_own_code(request: pytest.FixtureRequest) -> None:
+        if request.node.get_closest_marker("points") is None:
+            return
+        student: Student = request.getfixturevalue("student")
+        notes: list[str] = request.getfixturevalue("checking").notes
+        for name, source in student.own_code().items():
+            if way := roundabout(source):
+                note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."
+                notes += [] if note in notes else [note]
+        sources = student.used_code(exercise_name(request.path.stem))
+        own = own_names(tuple(sources))
+        for source in sources:
+            word = mentions(source, everything, own)
+            if word:
+                fail(READY_MADE.format(word))
+
+    return only_own_code
+
+
+def forbid_in(functions: Sequence[str], *names: str) -> Any:
+    """An autouse fixture for a check file: these functions of the answer, and the student's own that they call, use no such name.
+
+    Other functions of the answer may. A name after a dot, as in `F.softmax`, is forbidden as ".softmax", and so is a name
+    imported from torch; the student's own classes may have methods of that name.
+
+    Example:
+        only_own_code = forbid_in(["cosine_similarity", "nearest_words"], ".cosine_similarity")
+    """
+
+    @pytest.fixture(autouse=True)
+    def only_own_functions(request: pytest.FixtureRequest) -> None:
+        student: Student = request.getfixturevalue("student")
+        trees = [parse(source) for source in student.answer_code(exercise_name(request.path.stem))]
+        used = _used_in([node for tree in trees if tree for node in ast.walk(tree)], functions)
+        for name in sorted(used & set(names)):
+            fail(READY_MADE.format(name.removeprefix(".")))
+
+    return only_own_functions
+
+
+def _used_in(nodes: Sequence[ast.AST], functions: Sequence[str]) -> set[str]:
+    """The names that functions use, and the functions that they call in turn; attributes with a dot in front."""
+    bodies: dict[str, list[ast.stmt]] = defaultdict(list)
+    own, used, todo = {"self", "cls"}, set[str](), list(functions)
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bodies[node.name].append(node)
+        if isinstance(node, ast.ClassDef):
+            own.add(node.name)
+        if isinstance(node, ast.ImportFrom) and "torch" in (node.module or ""):
+            used |= {f".{alias.name}" for alias in node.names}
+    while todo:
+        for node in ast.walk(ast.Module(bodies.pop(todo.pop(), []), [])):
+            if isinstance(node, ast.Name):
+                used.add(node.id)
+                todo.append(node.id)
+            elif isinstance(node, ast.Attribute):
+                if isinstance(node.value, ast.Name) and node.value.id in own:
+                    todo.append(node.attr)
+                else:
+                    used.add(f".{node.attr}")
+    return used
+
+
+def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
+    """An autouse fixture for `conftest.py`: an answer that uses this class of a library fails its checks.
+
+    The student's own class of the same name is allowed, so only imports of the name count, and attributes, as in
+    `nn.RMSNorm`; those of `self` don't.
+
+    Args:
+        path: the class with its module: "torch.nn.RMSNorm".
+        instead: the sentence that ends the message to the student.
+
+    Example:
+        only_own_norm = forbid_class("torch.nn.RMSNorm", "Write the norm yourself.")
+    """
+    library, *_, name = path.split(".")
+
+    @pytest.fixture(autouse=True)
+    def only_own_class(request: pytest.FixtureRequest) -> None:
+        if request.node.get_closest_marker("points") is None:
+            return
+        student: Student = request.getfixturevalue("student")
+        for source in student.used_code(exercise_name(request.path.stem)):
+            if _takes_class(source, name):
+                fail(f"Your answer uses {library}'s own `{name}`. {instead}")
+
+    return only_own_class
+
+
+def _takes_class(source: str, name: str) -> bool:
+    """True if code imports a class from a module, or refers to it there."""
+    for node in ast.walk(parse(source) or ast.Module([], [])):
+        if isinstance(node, ast.ImportFrom) and name in [imported.name for imported in node.names]:
+            return True
+        match node:
+            case ast.Attribute(value=ast.Name(id="self")):
+                pass
+            case ast.Attribute(attr=attribute) if attribute == name:
+                return True
+    return False

@@ -1,0 +1,271 @@
+"""What the kernel notes about names after each cell, here in this process."""
+
+import time
+from types import ModuleType
+
+import pytest
+
+from gradekit.inside import name_history
+from gradekit.inside.name_history import NameHistory
+
+ABOVE = """
+import functools
+import math
+import types
+
+import numpy as np
+import pandas as pd
+import torch
+
+n, rate, unused = 2, 0.5, 1
+squares, words, seen, nested = [0, 1, 4], {"a": 1}, {1, 2}, {"rows": [[1], [2]]}
+many = list(range(5000))
+nan = [float("nan")]
+array, tensor, half = np.arange(6.0), torch.arange(6.0), torch.ones(2, dtype=torch.bfloat16)
+large = np.zeros((300, 300)).T
+texts = np.array(["a", None], dtype=object)
+table = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+series = pd.Series([1.0, 2.0])
+settings = types.SimpleNamespace(size=1)
+maximum = max
+
+
+def keep(k):
+    return k % n == 0
+
+
+def evens(numbers):
+    def inner():
+        return [sum(k for k in numbers if keep(k))]
+    return inner()[0]
+
+
+def scale(x, hidden=[]):
+    return x.mean() * rate + np.sum(x)
+
+
+@functools.cache
+def cached(x):
+    return keep(x)
+
+
+@torch.no_grad()
+def decorated(x):
+    return keep(x)
+
+
+def made():
+    held = [1]
+    def use():
+        return held, keep(1)
+    return use
+
+
+def recursive():
+    def inner(x, y={}):
+        return [inner(part) for part in x] if x else outer(x)
+    @functools.wraps(inner)
+    def outer(x):
+        return inner(x)
+    return outer
+
+
+closure, again = made(), recursive()
+bound = functools.partial(scale, rate)
+
+
+class Shape:
+    sides = 3
+
+    def area(self):
+        return math.sqrt(self.size) * n
+
+
+class Square(Shape):
+    def __init__(self):
+        self.size = 4
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.layer(x) * n
+
+
+square, net, library_s = Square(), Net(), torch.nn.Sequential(torch.nn.Linear(2, 2))
+method = square.area
+transformer = torch.nn.Transformer(4, 1, 3, 3, 4, batch_first=True)
+"""
+
+
+def history_of(*cells: str) -> NameHistory:
+    """The history of a notebook with these cells, numbered from 1."""
+    namespace = ModuleType("__main__").__dict__
+    history = NameHistory(namespace)
+    for count, source in enumerate(cells, 1):
+        exec(source, namespace)
+        history.note(count)
+    return history
+
+
+def changed(asked: str, *below: str) -> list[tuple[str, str]]:
+    """What the cells below changed of a name and of those that it uses."""
+    return [(name, how) for _, name, how, _ in history_of(ABOVE, *below).changes([asked], 1)]
+
+
+@pytest.mark.parametrize(("asked", "below", "name", "how"), [
+    ("squares", "squares = 1", "squares", "assigned"),
+    ("squares", "exec('squares = 3')", "squares", "assigned"),
+    ("squares", "globals()['squares'] = 3", "squares", "assigned"),
+    ("squares", "def f():\n    global squares\n    squares = 1\nf()", "squares", "assigned"),
+    ("squares", "for squares in range(3): pass", "squares", "assigned"),
+    ("squares", "del squares", "squares", "deleted"),
+    ("squares", "s = squares\ns.append(9)", "squares", "changed"),
+    ("squares", "squares += [9]", "squares", "changed"),
+    ("squares", "squares.sort(reverse=True)", "squares", "changed"),
+    ("squares", "squares[0] = -1", "squares", "changed"),
+    ("words", "words['b'] = 2", "words", "changed"),
+    ("words", "words.clear()", "words", "changed"),
+    ("seen", "seen.discard(1)", "seen", "changed"),
+    ("nested", "nested['rows'][1].append(3)", "nested", "changed"),
+    ("many", "many.reverse()", "many", "changed"),
+    ("many", "many[-1] = 0", "many", "changed"),
+    ("array", "array[2] = 7", "array", "changed"),
+    ("array", "view = array[1:]\nview += 1", "array", "changed"),
+    ("large", "large += 1", "large", "changed"),
+    ("texts", "texts[1] = 'b'", "texts", "changed"),
+    ("tensor", "tensor.add_(1)", "tensor", "changed"),
+    ("tensor", "tensor.numpy()[0] = 5", "tensor", "changed"),
+    ("half", "half[0] = 5", "half", "changed"),
+    ("table", "table['c'] = 1", "table", "changed"),
+    ("table", "table.loc[0, 'a'] = 9", "table", "changed"),
+    ("table", "table.loc[0, 'b'] = 'z'", "table", "changed"),
+    ("table", "table.drop(columns='a', inplace=True)", "table", "changed"),
+    ("series", "series.iloc[0] = 9", "series", "changed"),
+    ("settings", "settings.size = 2", "settings", "changed"),
+    ("evens", "sum = 0", "sum", "assigned"),
+    ("evens", "from numpy import *", "sum", "assigned"),
+    ("evens", "import builtins\nbuiltins.sum = max\n", "sum", "assigned"),
+    ("evens", "n = 10", "n", "assigned"),
+    ("evens", "def keep(k): return k * k", "keep", "assigned"),
+    ("evens", "def evens(numbers): return 0", "evens", "assigned"),
+    ("scale", "for np in range(10): pass", "np", "assigned"),
+    ("scale", "rate *= 2", "rate", "assigned"),
+    ("scale", "scale.__defaults__[0].append(1)", "scale", "changed"),
+    ("bound", "rate, np = 1, 2", "np", "assigned"),
+    ("cached", "n = 10", "n", "assigned"),
+    ("decorated", "n = 10", "n", "assigned"),
+    ("closure", "n = 10", "n", "assigned"),
+    ("closure", "closure()[0].append(1)", "closure", "changed"),
+    ("Square", "math = 1", "math", "assigned"),
+    ("Square", "Shape.area = lambda self: 0", "Square", "changed"),
+    ("Square", "Shape.sides = 4", "Square", "changed"),
+    ("square", "square.size = 9", "square", "changed"),
+    ("square", "n = 10", "n", "assigned"),
+    ("method", "square.size = 9", "method", "changed"),
+    ("Net", "n = 10", "n", "assigned"),
+    ("net", "net.layer.weight.data.add_(1)", "net", "changed"),
+    ("transformer", "torch.nn.init.zeros_(transformer.decoder.norm.bias)", "transformer", "changed"),
+    ("net", "net.eval()", "net", "changed"),
+    ("library_s", "torch.nn.init.zeros_(library_s[0].weight)", "library_s", "changed"),
+    ("maximum", "maximum = min", "maximum", "assigned"),
+])  # fmt: skip
+def test_it_is_found_however_a_later_cell_changes_what_a_name_means_or_uses(asked, below, name, how):
+    before = dict(vars(__import__("builtins")))
+    try:
+        assert (name, how) in changed(asked, below)
+    finally:
+        vars(__import__("builtins")).update(before)
+
+
+@pytest.mark.parametrize(("asked", "below"), [
+    ("squares", "squares = [0, 1] + [4]"),
+    ("squares", "other = sorted(squares)\nother.append(1)"),
+    ("squares", "[squares for squares in range(3)]"),
+    ("squares", "def f(squares):\n    squares = 1\nf(2)"),
+    ("squares", "squares.append(1)\nsquares.pop()"),
+    ("nan", "x = nan[0] + 1"),
+    ("evens", "unused = 3\nmany.clear()"),
+    ("evens", "evens([1, 2])\nn = 1 + 1\n\n\ndef keep(k):\n    return k % n == 0  # the same"),
+    ("evens", "import math as numbers, math as inner, math as k"),
+    ("scale", "mean = 0\nsum = 0"),
+    ("again", "len([])"),
+    ("Square", "size = 3\narea = 4"),
+    ("net", "net(torch.ones(1, 2))"),
+    ("table", "table.sum(numeric_only=True)\ntable.sort_values('a')\ntable[table.a > 1]"),
+    ("array", "array.sum()\narray + 1"),
+    ("nothing", "nothing = 1"),
+])  # fmt: skip
+def test_what_means_the_same_has_not_changed(asked, below):
+    assert changed(asked, below) == []
+
+
+def test_an_equal_class_is_the_same_class():
+    kind = "class A:\n    limit = 3\n    @property\n    def size(self):\n        return [limit]\n"
+    assert history_of(kind, f"# again\n{kind}").changes(["A"], 1) == []
+    assert history_of(kind, kind.replace("3", "4")).changes(["A"], 1) == [["A", "A", "assigned", 2]]
+
+
+def test_each_cell_that_changes_it_is_named_and_nothing_that_was_changed_back():
+    cells = ["t = [1]", "t.append(2)", "u = 1", "t = 5", "del t"]
+    history = history_of(*cells)
+    assert history.changes(["t"], 1) == [
+        ["t", "t", "changed", 2], ["t", "t", "assigned", 4], ["t", "t", "deleted", 5]
+    ]  # fmt: skip
+    assert history.changes(["t"], 4) == [["t", "t", "deleted", 5]]
+    assert history.changes(["t"], 5) == []
+    assert history_of(*cells, "t = [1]").changes(["t"], 1) == []
+
+
+def test_a_builtin_is_what_a_name_means_until_the_notebook_binds_it():
+    history = history_of("def f(x):\n    return sum(x)", "sum = 0", "del sum")
+    assert history.changes(["f"], 1) == []
+    assert history.changes(["f"], 2) == [["f", "sum", "deleted", 3]]
+
+
+HOSTILE = """
+class Bad:
+    __slots__ = ()
+    def __getattribute__(self, name): raise RuntimeError
+    def __eq__(self, other): raise RuntimeError
+    def __hash__(self): raise RuntimeError
+class Meta(type):
+    def __eq__(self, other): raise RuntimeError
+    __hash__ = None
+class Odd(metaclass=Meta): pass
+class Text(str):
+    def __eq__(self, other): raise RuntimeError
+    __hash__ = str.__hash__
+class Items(dict):
+    def items(self): raise RuntimeError
+bad, odd, text, items, unset = Bad(), Odd(), Text("a"), Items(a=1), [Bad()]
+loop = []
+loop.append(loop)
+deep = []
+for _ in range(100_000): deep = [deep]
+import torch
+empty = torch.nn.Module.__new__(torch.nn.Module)
+with torch.inference_mode(): inferred = torch.ones(2)
+sparse = torch.eye(2).to_sparse()
+"""
+
+
+def test_nothing_that_a_notebook_holds_keeps_the_notes_from_being_taken():
+    history = history_of(f"t = 1\n{HOSTILE}\nlast = 1", "t = 2\nlast = 2\nitems['b'] = 2\ndel deep")
+    assert [name for _, name, _, _ in history.changes(["t", "last", "items", "bad", "text", "loop"], 1)] == [
+        "t", "last", "items"
+    ]  # fmt: skip
+
+
+def test_large_values_cost_little_and_when_all_time_is_used_only_assignments_are_noticed(monkeypatch):
+    large = "import numpy as np\nx = [[[i] for i in range(100)] for _ in range(1000)]\ny = np.zeros((3000, 3000)).T\n"
+    history = history_of(f"{large}z = [1, [2]]\nw = ['a' * 10**7] * 10**6\nu = [[3]]")
+    started = time.thread_time()
+    history.note(2)
+    assert time.thread_time() - started < 0.05
+    monkeypatch.setattr(name_history, "_MOST_IN_ALL", 5)
+    history = history_of("z = [1, [2]]\nu = [[3]]\nv = [[4]]", "w = 1", "z.append(3)", "u = [[5]]")
+    assert history.changes(["z", "u", "v", "w"], 1) == [["u", "u", "assigned", 4]]

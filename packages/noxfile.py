@@ -1,0 +1,102 @@
+"""The packages' tests with each version of Python and of nbgrader, and with the oldest dependencies that are declared.
+
+Each environment gets the packages from their wheels, as a user does, and has no torch: `make test-pythons` makes all of them,
+`make test-ends` the oldest and the newest. Versions of Python that are not installed are named and left out.
+"""
+
+import os
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).resolve().parents[1]
+WHEELS = ROOT / "build" / "dist"
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+NBGRADER = ["0.9.5", "0.9.6"]
+OURS = ["sandbox-kernel", "gradekit", "gradekit-integrity", "gradekit-lms"]
+EXTRAS = ["pandas", "report"]
+#: wheels as a stranger installs them and a class in the sandbox, and nbgrader's private parts
+SHORT = ["test_as_installed.py", "gradekit/tests/test_nbgrader_parts.py"]
+#: also kernels, warm and cold; ordinary cells, bound checks, watch, feedback, adopt; what depends on Python's own parsers
+LONG = [
+    *SHORT,
+    "sandbox-kernel/tests/test_kernels.py",
+    "gradekit/tests/test_ordinary.py",
+    "gradekit/tests/test_bound_again.py",
+    "gradekit/tests/test_watch.py",
+    "gradekit/tests/test_feedback.py",
+    "gradekit/tests/test_adopt.py",
+    "gradekit/tests/test_snippets.py",
+    "gradekit/tests/test_names.py",
+    "gradekit/tests/test_restore_answers.py",
+    "gradekit/tests/test_pandas.py",
+    "gradekit-lms/tests/test_exports.py",
+]
+
+# pyenv's own commands, such as python3.12, refuse to start a version that isn't chosen
+_PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+os.environ["PATH"] = os.pathsep.join([*map(str, sorted(_PYENV.glob("3.*/bin"))), os.environ["PATH"]])
+
+nox.options.default_venv_backend = "uv"
+nox.options.error_on_missing_interpreters = False  # in CI, too
+nox.options.envdir = str(ROOT / "build" / "environments")
+
+
+def _starts(python: str) -> bool:
+    command = shutil.which(f"python{python}")
+    return command is not None and subprocess.run([command, "-c", ""], check=False).returncode == 0
+
+
+INSTALLED = [python for python in PYTHONS if _starts(python)]
+
+
+def _declared() -> list[str]:
+    """What the packages need beside each other: named one by one, so that uv takes the oldest of each."""
+    lines = set()
+    for path in ROOT.glob("packages/*/pyproject.toml"):
+        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+        extras = project.get("optional-dependencies", {})
+        lines |= {*project["dependencies"], *(line for name in EXTRAS for line in extras.get(name, []))}
+    return sorted(line for line in lines if not line.startswith(("gradekit", "sandbox-kernel")))
+
+
+def _test(session: nox.Session, files: list[str], *wanted: str) -> None:
+    metadata = tomllib.loads((ROOT / "packages/gradekit/pyproject.toml").read_text(encoding="utf-8"))
+    tools = metadata["dependency-groups"]["test"]
+    refresh = [f"--refresh-package={name}" for name in OURS]  # built again, they have the same version
+    session.install(*refresh, "--find-links", str(WHEELS), "gradekit[all]", *tools, *wanted)
+    session.chdir(ROOT / "packages")
+    session.run("pytest", "-q", "-rs", "--numprocesses=2", "--dist=loadfile", *(session.posargs or files))
+
+
+@nox.session(python=PYTHONS)
+@nox.parametrize("nbgrader", NBGRADER)
+def installed(session: nox.Session, nbgrader: str) -> None:
+    """Each Python with each nbgrader."""
+    _test(session, LONG, f"nbgrader=={nbgrader}")
+
+
+@nox.session(python=INSTALLED[:1])
+def oldest(session: nox.Session) -> None:
+    """The oldest Python, and the oldest version of each package that the metadata allows."""
+    _test(session, SHORT, "--resolution=lowest-direct", *_declared())
+
+
+@nox.session(python=INSTALLED[1:][-1:])
+def newest(session: nox.Session) -> None:
+    """The newest Python, unless it is the only one, and the newest version of each package."""
+    _test(session, SHORT)
+
+
+@nox.session(python=False)
+def ends(session: nox.Session) -> None:
+    """The oldest and the newest."""
+    session.log(
+        f"Python: {', '.join(INSTALLED)}; not installed: {sorted({*PYTHONS} - {*INSTALLED}) or 'none'}"
+    )
+    for python, name in zip([INSTALLED[0], INSTALLED[-1]], ["oldest", "newest"], strict=True):
+        if name == "oldest" or len(INSTALLED) > 1:
+            session.notify(f"{name}-{python}", session.posargs)
