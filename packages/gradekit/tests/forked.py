@@ -8,6 +8,7 @@ import atexit
 import contextlib
 import ctypes
 import gc
+import importlib.util
 import json
 import os
 import runpy
@@ -31,7 +32,8 @@ PRELOADED = (
         "gradekit.authoring.audit",
     ),
     *("gradekit.report.class_report", "gradekit.report.table", "gradekit.watch.loop"),
-    *("pytest", "alembic.config", "torch"),
+    *("pytest", "alembic.config"),
+    *(["torch"] if importlib.util.find_spec("torch") else []),
 )
 _PR_SET_PDEATHSIG = 1
 _DESCRIPTORS = 3

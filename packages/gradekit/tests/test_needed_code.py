@@ -6,6 +6,9 @@ import pytest
 from nbformat import NotebookNode, v4
 
 from gradekit.submission.elsewhere import pasted_line
+from gradekit.submission.restore import restored
+from gradekit.verdict.grade import grade
+from gradekit.verdict.job import GradingJob
 
 from .beside_plain import BothSides
 from .tiny_course import cell_of, code, mark
@@ -160,3 +163,19 @@ def test_a_right_answer_that_needs_other_code_gets_its_points_or_a_person(graded
 )
 def test_only_a_line_without_which_a_cell_is_python_counts_as_pasted(code, line):
     assert pasted_line(code) == line
+
+
+@pytest.mark.parametrize(("where", "text", "answer"), [
+    ("show", "import math", "def double(x):\n    return math.sqrt(4) * x"),
+    ("show", "from math import *", "def double(x):\n    return sqrt(4) * x"),
+    ("show", "two = 2\nraise ValueError", "def double(x):\n    return two * x"),
+    ("test", "two = 2", "def double(x):\n    return two * x"),
+])  # fmt: skip
+def test_an_answer_may_use_what_a_demo_or_a_visible_test_defines(tiny_course, where, text, answer):
+    released = tiny_course.assignment.released("double")
+    notebook = tiny_course.answer(answer)
+    for one in (released, notebook):
+        cell_of(one, where).source = text
+    whole = restored(notebook, released).notebook
+    result = grade(GradingJob(tiny_course.assignment, "double", whole, released)).result
+    assert result.earned == 10

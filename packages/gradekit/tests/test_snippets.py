@@ -15,6 +15,7 @@ from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.snippet_offers import Offer
 
+from .needs import needs_torch
 from .tiny_course import code
 
 HEAD = "from gradekit.checks import try_it\n\n"
@@ -63,6 +64,7 @@ def graded(course, answer, limits=None, **options):
     return notebook, grade(job, **options).result
 
 
+@needs_torch
 def test_a_course_whose_snippets_show_all_mistakes_passes_the_audit(declare):
     assignment = declare(AT_THREE, GRADIENT)
     audit = run_audit(assignment, workers=1, degenerate=False)
@@ -71,10 +73,12 @@ def test_a_course_whose_snippets_show_all_mistakes_passes_the_audit(declare):
     assert row.endswith("yes    yes")
 
 
+@needs_torch
 def test_the_audit_names_a_mistake_that_no_snippet_shows(declare):
     assert problems(declare(TWO, GRADIENT)) == ["no snippet shows square for test_value, test_any_size."]
 
 
+@needs_torch
 def test_the_audit_accepts_a_reason_and_names_one_that_is_out_of_date(declare):
     reasons = "NOT_SHOWN = {'Only at other numbers than 2.': ['square', 'triple', 'cube']}"
     assert problems(declare(TWO, GRADIENT, reasons)) == [
@@ -83,6 +87,7 @@ def test_the_audit_accepts_a_reason_and_names_one_that_is_out_of_date(declare):
     ]
 
 
+@needs_torch
 def test_the_audit_names_a_snippet_that_fails_for_a_right_answer(declare):
     wrong = AT_THREE.replace("== 6", "== 7")
     found = problems(declare(wrong, GRADIENT))
@@ -93,11 +98,13 @@ def test_the_audit_names_a_snippet_that_fails_for_a_right_answer(declare):
     assert "double(2) is 6." in found[0]
 
 
+@needs_torch
 def test_the_audit_names_a_snippet_for_a_check_that_does_not_exist(declare):
     found = problems(declare(AT_THREE, GRADIENT, EMPTY.replace('"test_double"', '"test_double", "test_old"')))
     assert found == ["the snippet `empty` is for test_double::test_old: no such check"]
 
 
+@needs_torch
 def test_the_audit_names_a_snippet_that_overwrites_what_the_notebook_needs(declare, tiny_course, tiny_source):
     tiny_source.cells += [code("number = 5"), code("print(number)")]
     tiny_course.write_source(tiny_source)
@@ -149,6 +156,7 @@ def test_a_module_beside_the_file_is_not_imported_by_students(declare, tiny_cour
         snippets_of(declare("from shared import TWO", TWO.replace("[2.0]", "[TWO]")))
 
 
+@needs_torch
 def test_failed_checks_offer_the_first_snippet_that_fails_on_this_answer(declare, tiny_course):
     (two, gradient, three) = snippets_of(declare(TWO, GRADIENT, AT_THREE))
     assert two.text.startswith("# Twice two is four.\nimport torch\n\nnumber = torch.tensor([2.0])\nprint(")

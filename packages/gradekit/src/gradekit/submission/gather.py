@@ -40,6 +40,8 @@ _BUDGET = 400_000
 #: an answer cell that was not released with values contains one of these
 _STUBS = ("def ", "class ", "NotImplementedError", "None", "...")
 _BUILTIN = frozenset(dir(builtins))
+#: bound by an import of all names of a module
+_STAR = frozenset("*")
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -192,11 +194,16 @@ class Gathering:
             return
         given = {name for cell in skipped for name in self._work.definitions.of(cell.source)}
         bound = frozenset(name for cell in running for name in self._work.definitions.of(cell.source))
-        if not given & frozenset(name for source in own for name in used_names(source)) - bound:
-            return  # without a closer look, which takes time
-        sources = needed_additions(
-            [(ChangedCell(cell, cell.source, ""), False) for cell in skipped], own, frozenset(), bound
+        used = frozenset(name for source in own for name in used_names(source)) - bound
+        star = (
+            _STAR & given
+            if any(needed_names(source) - bound - _BUILTIN - given for source in own)
+            else frozenset()
         )
+        if not given & used and not star:
+            return  # without a closer look, which takes time
+        edits = [(ChangedCell(cell, cell.source, ""), False) for cell in skipped]
+        sources = needed_additions(edits, own, star, bound)
         new: dict[int, NotebookNode] = {}
         for cell, source in zip(skipped, sources, strict=True):
             if source:
