@@ -31,7 +31,7 @@ _SETTING = re.compile(r"'(?P<trait>\w+)' trait of an? (?P<section>\w+) instance|
 _EARLIER_NAMES = {
     "coursekit": "gradekit",
     "gradekit.lms": "gradekit_lms",
-    "gradekit.nbgrader_plugin.late": "gradekit.nbgrader_plugin.late",
+    "gradekit.nbgrader_plugin.second_chance": "gradekit.nbgrader_plugin.late",
 }
 _EARLIER_NAME = re.compile(
     rf"""^[^#]*?(?:\b(?:import|from)\s+|["'])({"|".join(map(re.escape, _EARLIER_NAMES))})\b""", re.MULTILINE
@@ -49,8 +49,11 @@ class Configuration:
     folders: CourseDirectory
     files: tuple[Path, ...]
 
-    def require_valid(self, dotted: str) -> None:
+    def require_valid(self, dotted: str, *inherited: str) -> None:
         """Make sure that the settings for a class of ours, which has this dotted name, can be used.
+
+        Args:
+            inherited: sections of its settings that aren't its own.
 
         Raises:
             CourseError: one has the wrong type, or is unknown; traitlets only logs the latter.
@@ -59,7 +62,7 @@ class Configuration:
         for name in self.config:
             if name != section and difflib.SequenceMatcher(None, name, section).ratio() > _SIMILAR:
                 raise self._error(name, "", f"there is no such section: write c.{section}")
-        if not self.config.get(section):
+        if not any(map(self.config.get, (section, *inherited))):
             return  # without importing it
         kind: type[Configurable] = import_item(dotted)
         known = kind.class_trait_names(config=True)

@@ -38,15 +38,15 @@ from gradekit.verdict.results import SubmissionResult
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
     from nbgrader.apps import NbGrader
 
-#: our classes that have settings
+#: our classes that have settings, each with the sections that it inherits
 _OURS = (
-    "gradekit.nbgrader_plugin.run_checks.RunChecks",
-    "gradekit.nbgrader_plugin.late.LatePenalty",
-    "gradekit.nbgrader_plugin.late.SecondChance",
-    "gradekit.nbgrader_plugin.rubric.ShowRubric",
-    "gradekit.attempts.rules.AttemptRules",
-    "gradekit.course.language.FeedbackPage",
-    "gradekit.course.course_time.CourseTime",
+    ("gradekit.nbgrader_plugin.run_checks.RunChecks", "Execute"),
+    ("gradekit.nbgrader_plugin.late.LatePenalty",),
+    ("gradekit.nbgrader_plugin.late.SecondChance",),
+    ("gradekit.nbgrader_plugin.rubric.ShowRubric",),
+    ("gradekit.attempts.rules.AttemptRules",),
+    ("gradekit.course.language.FeedbackPage",),
+    ("gradekit.course.course_time.CourseTime",),
 )
 #: the folder for state from when this program had another name, before it was published
 _EARLIER_STATE = ".coursekit"
@@ -83,7 +83,7 @@ class RunningCourse:
         """
         found = read_configuration(root)
         for ours in _OURS:
-            found.require_valid(ours)
+            found.require_valid(*ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results
         course = cls(Path(found.folders.root), found.folders, found.config, log, found.files, root)

@@ -12,7 +12,7 @@ from traitlets.utils.importstring import import_item
 
 Hook = Callable[..., object]
 #: a class, or its dotted name if it is one of gradekit's
-Step = type | str
+_Step = type | str
 _OURS = __name__.rpartition(".")[0]
 
 
@@ -28,19 +28,19 @@ def own_steps(config: Config, converter: type[BaseConverter], trait: str) -> lis
     return [_imported(step) for step in configured]
 
 
-def put_before(steps: list[Any], place: Step, step: Step) -> None:
+def put_before(steps: list[Any], place: _Step, step: _Step) -> None:
     """Insert a step, unless it is there; at the beginning if `place` isn't."""
     if step not in steps:
         steps.insert(steps.index(place) if place in steps else 0, step)
 
 
-def put_after(steps: list[Any], place: Step, step: Step) -> None:
+def put_after(steps: list[Any], place: _Step, step: _Step) -> None:
     """Insert a step, unless it is there; at the end if `place` isn't."""
     if step not in steps:
         steps.insert(steps.index(place) + 1 if place in steps else len(steps), step)
 
 
-def replace(steps: list[Any], step: Step, other: Step) -> None:
+def replace(steps: list[Any], step: _Step, other: _Step) -> None:
     """Replace a step, or insert the other at the beginning if neither is there."""
     steps[:] = [other if found is step else found for found in steps]
     if other not in steps:
