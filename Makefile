@@ -148,7 +148,7 @@ $(VENV)/docs: requirements/docs.lock $(VENV)/packages
 	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/docs.lock
 	@touch $@
 
-lint: setup  ## check format, style and types
+lint: $(FOR_TESTS)  ## check format, style and types
 	ruff format --check . && ruff check . && mypy
 
 clean:  ## remove the environment, results and pages that can be made again; keep submissions, grades and letters

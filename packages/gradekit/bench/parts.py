@@ -3,6 +3,7 @@
 import ctypes
 import time
 from contextlib import closing
+from copy import deepcopy
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -12,19 +13,18 @@ import torch
 
 from bench.folders import ASSIGNMENT, CourseFolder, class_of
 from bench.transactions import Transactions
-from gradekit.grading.autograde import ClassGrading, GradingOptions, NotebookProgress, SubmissionProgress
+from gradekit.grading.autograde import ClassGrading, GradingOptions, SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.write import Writer
 from gradekit.grading.writers import Writers
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.session.kernel import StudentKernel
 from gradekit.session.session import Session
-from gradekit.submission.extra_files import own_files
-from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.restore import restore_notebook
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
-from gradekit.verdict.result_cache import CachedResult, ResultCache, key_of
+from gradekit.verdict.opened import open_notebook
+from gradekit.verdict.progress import NotebookProgress
+from gradekit.verdict.result_cache import CachedResult, ResultCache
+from gradekit.verdict.tries import Try
 from sandbox_kernel.start import launch_server
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -81,10 +81,10 @@ def parts(scratch: Path, times: int) -> None:
     samples = [sample for sample in class_of(3 * times + 3) if sample.variant is None]
     folder.hand_in(samples)
     folder.start_over()
-    launch_server()
+    course = RunningCourse.open(folder.root)
+    launch_server(course.layout.hidden)
     time.sleep(5)  # it imports what kernels need
     server = psutil.Process().children(recursive=True)[-1]
-    course = RunningCourse.open(folder.root)
     writer = Writer(course)
     before, found, locked = 0.0, [], Transactions()
     for number, sample in enumerate(samples):
@@ -111,22 +111,20 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
-    folder = course.submitted(student, ASSIGNMENT)
-    content, _ = restore_notebook(read_submitted(folder / f"{name}.ipynb").notebook, released)
-    own = own_files(folder, assignment.course.ignore)
-    job = GradingJob(assignment, name, content, released, settings.how_to_run(ASSIGNMENT), own)
-    key = key_of(job)
+    opened = open_notebook(assignment, course.submitted(student, ASSIGNMENT) / f"{name}.ipynb", released)
+    job = opened.job(deepcopy(opened.notebook), released, settings.how_to_run(ASSIGNMENT))
+    notebook = NotebookProgress(opened)
+    notebook.find(job, cache)
     clock.mark(_READ)
-    session = ClockedSession(clock, content, job.how.limits, job.how.kernel_name)
+    session = ClockedSession(clock, job.notebook, job.how.limits, job.how.kernel_name)
     graded = grade(job, session=session)
     session.mark(_CHECKS)
     session.close()
     clock.mark(_END)
-    cache.store(ASSIGNMENT, key, CachedResult.of(graded, content, key))
+    assert notebook.key is not None
+    notebook.take(Try(CachedResult.of(graded, job.notebook, notebook.key)), cache)
     clock.mark(_CACHE)
-    problems = writer.write(
-        SubmissionProgress(student, [NotebookProgress(name, content, key, CachedResult())]), ASSIGNMENT
-    )
+    problems = writer.write(SubmissionProgress(student, [notebook]), ASSIGNMENT)
     clock.mark(_WRITE)
     if problems:
         raise RuntimeError(problems[0])

@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.late import LatePenalty
-from gradekit.nbgrader_plugin.renamed_pages import RenamedReleaseFeedback
+from gradekit.nbgrader_plugin.releasing import NamedReleaseFeedback
 from gradekit.submission.extra_files import SECRET, TIMESTAMP
 
 from .forked import run_forked
@@ -161,14 +161,14 @@ def test_pages_are_released_under_the_students_own_names_too(generated, tmp_path
             ("double.html", f"page of {student}"),
         ):
             (folder / file).write_text(text)
-    for kind in (ExchangeReleaseFeedback, RenamedReleaseFeedback):  # nbgrader's own finds nothing for ada
+    for kind in (ExchangeReleaseFeedback, NamedReleaseFeedback):  # nbgrader's own finds nothing for ada
         kind(coursedir=CourseDirectory(config=config), config=config, authenticator=None).start()
         pages = {path.name: path.read_text() for path in (shared / "tiny" / "feedback").iterdir()}
         fetched = {
             who: pages.get(f"{notebook_hash(secret=who, notebook_id=name)}.html")
             for who, name in (("ada", "double (1)"), ("ben", "double"))
         }
-        ours = kind is RenamedReleaseFeedback
+        ours = kind is NamedReleaseFeedback
         assert fetched == {"ada": "page of ada" if ours else None, "ben": "page of ben"}
 
 

@@ -14,8 +14,8 @@ from gradekit.session.saved_outputs import put_saved_outputs
 from gradekit.submission.notebook_file import parse_submitted
 from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
+from gradekit.verdict.job import ScoreRule
 from gradekit.verdict.ordinary import result_of_outputs
-from gradekit.verdict.score_rule import ScoreRule
 
 from .forked import run_forked
 from .plain_course import PlainCourse, mark, plain_notebook

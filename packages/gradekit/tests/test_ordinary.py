@@ -16,10 +16,9 @@ from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.job import GradingJob, HowToRun, ScoreRule
 from gradekit.verdict.ordinary import remedy_for
 from gradekit.verdict.results import SubmissionResult
-from gradekit.verdict.score_rule import ScoreRule
 
 
 def marked(source: str, name: str, kind: str = "code", **values: object) -> NotebookNode:

@@ -10,9 +10,6 @@ from traitlets.config import Config
 from gradekit.course import Course
 from gradekit.course.configuration import read_configuration
 from gradekit.nbgrader_plugin import configure
-from gradekit.nbgrader_plugin.bind import BindChecks
-from gradekit.nbgrader_plugin.generating import RequireSameCells
-from gradekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.nbgrader_plugin.steps import RepairCells, SaveScores
 
@@ -36,9 +33,9 @@ def test_a_list_of_own_steps_keeps_them_in_their_places():
     assert config.Autograde.autograde_preprocessors == [RunChecks, "mine.Step", SaveScores]
     assert config.GenerateAssignment.preprocessors[1:] == [
         "mine.Step",
-        BindChecks,
-        RequireSameCells,
-        RemoveSolutionPictures,
+        "gradekit.nbgrader_plugin.bind.BindChecks",
+        "gradekit.nbgrader_plugin.generating.RequireSameCells",
+        "gradekit.nbgrader_plugin.released_pictures.RemoveSolutionPictures",
     ]
 
 

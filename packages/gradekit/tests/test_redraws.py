@@ -13,8 +13,9 @@ from gradekit.session.limits import Limits
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, ResultCache
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
-from gradekit.verdict.tries import RepeatBudget, Try, grade_unless_cached, settled
+from gradekit.verdict.tries import Try, settled
 
+from .one_notebook import grade
 from .test_ordinary import answer, checking
 
 #: the first kernel draws badly, and all others well: without a sandbox, code can leave a file behind
@@ -40,7 +41,7 @@ def graded(tmp_path: Path):
             nbformat.write(notebook, folder / "one.ipynb")
         how = HowToRun(Limits(cell_seconds=5, call_seconds=5), LIMITED)
         job = GradingJob(assignment, "one", notebook, released, how)
-        return grade_unless_cached(job, ResultCache(tmp_path), RepeatBudget()).result
+        return grade(job, ResultCache(tmp_path)).result
 
     return run
 

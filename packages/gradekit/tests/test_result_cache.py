@@ -21,7 +21,8 @@ from gradekit.verdict import result_cache
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
-from gradekit.verdict.tries import RepeatBudget, grade_unless_cached
+
+from . import one_notebook
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -376,7 +377,7 @@ def test_grading_uses_the_cache_and_fills_in_the_outputs(empty_class):
     def grade(fresh=False):
         notebook = empty_class.answer("print('hello')\n" + RIGHT, HALF)
         job = GradingJob(assignment, "double", notebook, released)
-        found = grade_unless_cached(job, cache, RepeatBudget(), lambda cached: not fresh)
+        found = one_notebook.grade(job, cache, fresh)
         return found.result, find_cell(notebook, "double").outputs, empty_class.gradings()
 
     first, outputs, graded = grade()

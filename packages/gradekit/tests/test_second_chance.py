@@ -20,7 +20,7 @@ HALF = Chance(0.5, timedelta(days=7))
 PLUGIN = """
 from gradekit.nbgrader_plugin import configure
 c = get_config()
-c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.second_chance.SecondChance"
+c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.SecondChance"
 {}
 configure(c)
 """

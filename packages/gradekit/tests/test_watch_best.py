@@ -11,7 +11,7 @@ from gradekit.attempts.records import Attempts
 from .watching import FIRST, RIGHT, TRIPLE, Watching, exchange_of, until
 
 BEST = "c.AttemptRules.counts = 'best'"
-CHANCE = 'c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.second_chance.SecondChance"'
+CHANCE = 'c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.SecondChance"'
 DETACHED = "def double(x):\n    return 2 * x.detach()"
 
 

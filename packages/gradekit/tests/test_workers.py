@@ -58,7 +58,7 @@ def earned(outcomes):
 
 
 def test_every_task_comes_back_once_and_no_worker_is_left(empty_class):
-    found = local_workers(2)
+    found = local_workers(2, empty_class.assignment.course)
     outcomes = list(found.run(tasks(empty_class, 5)))
     assert sorted(task.student for task, _ in outcomes) == [f"student-{number}" for number in range(5)]
     assert earned(outcomes) == [15] * 5
@@ -71,19 +71,19 @@ def test_no_more_workers_are_started_than_there_are_tasks(empty_class, monkeypat
     started = []
     start = workers._started
     monkeypatch.setattr(workers, "_started", lambda *given: started.append(start(*given)) or started[-1])
-    assert list(local_workers(4).run(iter([]))) == []
-    assert earned(local_workers(4).run(tasks(empty_class, 1))) == [15]
+    assert list(local_workers(4, empty_class.assignment.course).run(iter([]))) == []
+    assert earned(local_workers(4, empty_class.assignment.course).run(tasks(empty_class, 1))) == [15]
     assert len(started) == 1
 
 
 def test_a_killed_worker_is_replaced_and_its_task_done_by_another(empty_class):
     trouble(empty_class, "if first_time(): os.kill(os.getpid(), signal.SIGKILL)")
-    outcomes = list(local_workers(1).run(tasks(empty_class, 3)))
+    outcomes = list(local_workers(1, empty_class.assignment.course).run(tasks(empty_class, 3)))
     assert earned(outcomes) == [15] * 3
 
 
 def test_an_idle_worker_that_was_killed_costs_nothing(empty_class):
-    found = local_workers(1)
+    found = local_workers(1, empty_class.assignment.course)
     running = found.run(tasks(empty_class, 3))
     outcomes = [next(running)]
     for worker in found._workers:
@@ -103,14 +103,16 @@ def test_a_task_that_loses_its_worker_twice_has_no_outcome_and_the_others_have_t
         "if student.half(torch.tensor(2.0)).item() == 666: os.kill(os.getpid(), signal.SIGKILL)",
     )
     given = iter([special(empty_class), *tasks(empty_class, 3)])
-    outcomes = {task.student: outcome for task, outcome in local_workers(2).run(given)}
+    outcomes = {
+        task.student: outcome for task, outcome in local_workers(2, empty_class.assignment.course).run(given)
+    }
     assert outcomes.pop("special") is None
     assert earned(outcomes.items()) == [15] * 3
 
 
 def test_a_worker_that_hangs_past_its_deadline_is_replaced(empty_class):
     trouble(empty_class, "if student.half(torch.tensor(2.0)).item() == 666: time.sleep(3600)")
-    found = local_workers(1)
+    found = local_workers(1, empty_class.assignment.course)
     found.seconds = lambda task: 4 if task.student == "special" else 600
     first, last = tasks(empty_class, 2)
     # the first waits until the worker has started
@@ -123,7 +125,7 @@ def test_tasks_that_are_run_alone_never_overlap(empty_class):
     checks = empty_class.checks.with_name("test_half.py")
     note = "def note(text):\n    with FIRST.open('a') as file:\n        file.write(text + '\\n')\n\n\n"
     checks.write_text(checks.read_text().replace("def first_time", note + "def first_time"))
-    found = local_workers(2)
+    found = local_workers(2, empty_class.assignment.course)
     assert earned(found.run(tasks(empty_class, 3), alone=True)) == [15] * 3
     found.close()
     assert empty_class.checks.with_name("tried.txt").read_text().split() == ["begin", "end"] * 3
@@ -156,9 +158,11 @@ def alive():
 
 
 def test_what_a_worker_started_ends_when_the_class_is_given_up(empty_class):
-    list(local_workers(1).run(tasks(empty_class, 1)))  # what all workers share stays
+    list(
+        local_workers(1, empty_class.assignment.course).run(tasks(empty_class, 1))
+    )  # what all workers share stays
     before = alive()
-    running = local_workers(1).run(tasks(empty_class, 2))
+    running = local_workers(1, empty_class.assignment.course).run(tasks(empty_class, 2))
     next(running)
     assert alive() - before
     running.close()
@@ -171,6 +175,6 @@ def test_what_a_worker_started_ends_when_the_class_is_given_up(empty_class):
 @pytest.mark.parametrize("fault", ["no_such_name", "raise KeyError('x')"])
 def test_an_outcome_reports_a_check_at_fault(empty_class, fault):
     trouble(empty_class, fault)
-    ((_, outcome),) = local_workers(1).run(tasks(empty_class, 1))
+    ((_, outcome),) = local_workers(1, empty_class.assignment.course).run(tasks(empty_class, 1))
     assert outcome.cached is None
     assert "A check is at fault, not the submission" in outcome.fault

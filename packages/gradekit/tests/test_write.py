@@ -7,25 +7,23 @@ import shutil
 from contextlib import closing
 from dataclasses import replace
 
-import nbformat
 import pytest
+from nbformat import v4
 
-from gradekit.grading.autograde import ClassGrading, GradingOptions, NotebookProgress, SubmissionProgress
+from gradekit.grading.autograde import ClassGrading, GradingOptions, SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import carry_out
 from gradekit.grading.write import Writer
 from gradekit.nbgrader_plugin.converters import AutogradeOne
 from gradekit.report.table import class_table
-from gradekit.verdict.result_cache import CachedResult, CacheKey
 
+from .one_notebook import in_progress
 from .tiny_course import RIGHT_HALF
 
 
 def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(generated):
     generated.hand_in("ann", generated.answer("def double(x): return 2 * x"))
-    notebook = NotebookProgress(
-        "double", nbformat.v4.new_notebook(), CacheKey("", {}), CachedResult(), failure="OSError: disk full"
-    )
+    notebook = in_progress(generated.assignment, "double", v4.new_notebook(), failure="OSError: disk full")
     problems = Writer(RunningCourse.open(generated.root)).write(
         SubmissionProgress("ann", [notebook]), "01_double"
     )
@@ -116,7 +114,7 @@ def test_an_autograded_notebook_is_written_atomically(generated):
     Writer(course)
     course.folders.student_id, course.folders.assignment_id = "ann", "01_double"
     submitted = course.submitted("ann", "01_double")
-    Watched(submitted, coursedir=course.folders, config=course.config, log=course.log).start()
+    Watched(submitted, {}, coursedir=course.folders, config=course.config, log=course.log).start()
     assert seen == [["double.ipynb"]] * 2
 
 

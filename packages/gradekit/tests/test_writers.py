@@ -9,12 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbformat import v4
 
 from gradekit.course.files import STATE_FOLDER
+from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.write import StudentResults, Writer
+from gradekit.grading.write import Writer
 from gradekit.report.table import class_table
 
+from .one_notebook import in_progress
 from .watching import until
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
@@ -119,9 +122,13 @@ def test_two_commands_at_once_on_sqlite_lose_and_duplicate_nothing(course):
 def test_each_writer_has_its_own_failures(course):
     with contextlib.chdir(course.root):
         running = RunningCourse.open(course.root)
-        first = Writer(running)  # of another assignment in the same command
-        first.write_results(StudentResults(STUDENTS[0], "01_double", {"double": "it hung"}, {}))
-        Writer(running).write_results(StudentResults(STUDENTS[1], "01_double", {"double": "it died"}, {}))
+        first, second = Writer(running), Writer(running)  # of another assignment in the same command
+        for writer, student, failure in (
+            (first, STUDENTS[0], "it hung"),
+            (second, STUDENTS[1], "it died"),
+        ):
+            notebook = in_progress(course.assignment, "double", v4.new_notebook(), failure=failure)
+            assert writer.write(SubmissionProgress(student, [notebook]), "01_double") == []
     notes = [course.autograded(name).metadata["gradekit"]["notes"] for name in STUDENTS[:2]]
     assert ["it hung" in str(notes[0]), "it died" in str(notes[1])] == [True, True]
 

@@ -38,6 +38,9 @@ WRONG = {
     "import coursekit": "coursekit is called gradekit now: write `gradekit` in its place",
     "c.ZipCollectApp.collector_plugin = 'coursekit.lms.MoodleCollector'": "coursekit is called gradekit now: write",
     "c.ZipCollectApp.collector_plugin = 'gradekit.lms.MoodleCollector'": "gradekit.lms is called gradekit_lms now: write",
+    "c.AssignLatePenalties.plugin_class = 'gradekit.nbgrader_plugin.second_chance.SecondChance'": (
+        "gradekit.nbgrader_plugin.second_chance is called gradekit.nbgrader_plugin.late now: write"
+    ),
     "import no_such_module": "ModuleNotFoundError: No module named 'no_such_module'. nbgrader imports modules from",
 }
 

@@ -18,11 +18,13 @@ class WorkingFiles(NamedTuple):
     """Files and folders to copy into a kernel's home folder; if two have the same name, the later one counts.
 
     Files inside folders are not copied if they match a pattern in `left_out`. Links are followed, even to places
-    outside the folder; broken links, and links back to a folder above them, are left out.
+    outside the folder; broken links, and links back to a folder above them, are left out. The folders `hidden` hold what
+    no kernel may see of where the files come from.
     """
 
     paths: Sequence[str] = ()
     left_out: Sequence[str] = ()
+    hidden: Sequence[str] = ()
 
 
 NO_FILES = WorkingFiles()

@@ -20,7 +20,7 @@ from sandbox_kernel.environment import WorkingFiles, pack_home
 from sandbox_kernel.inside.places import MAX_INHERITED, MAX_REQUEST, Request
 from sandbox_kernel.started import REPLY_BYTES, Started, is_readable
 from sandbox_kernel.started import StartFailed as StartFailed
-from sandbox_kernel.view import View, python_view
+from sandbox_kernel.view import View, hide, python_view
 
 _SETUP_SECONDS = 1
 _TRIES = 3
@@ -176,12 +176,16 @@ def warm_server(kind: ServerKind) -> Server:
         return _warm[kind]
 
 
-def launch_server() -> socket.socket | None:
+def launch_server(hidden: Sequence[str] = ()) -> socket.socket | None:
     """Launch the server for the default settings and return its socket, or None without a sandbox.
 
     Its imports take seconds, during which the caller can do something else. Pass the socket to `use_launched_server` in
     other processes.
+
+    Args:
+        hidden: folders that no kernel of this process or its children sees (see `sandbox_kernel.view.hide`).
     """
+    hide(*hidden)
     return None if sandbox_problem() else warm_server(ServerKind()).control
 
 

@@ -59,13 +59,14 @@ class _Report(TypedDict):
     user_base: str
 
 
-def hide(folder: Path) -> None:
-    """Hide a folder and everything in it from kernels that this process or its children start from now on."""
-    hidden = hidden_folders()
-    while os.pathsep in str(folder):  # the variable can't contain this path, so its parent is hidden
-        folder = folder.parent
-    if str(folder) not in hidden:
-        os.environ[HIDDEN] = os.pathsep.join([*hidden, str(folder)])
+def hide(*folders: str | Path) -> None:
+    """Hide folders and everything in them from kernels that this process or its children start from now on."""
+    for folder in map(Path, folders):
+        hidden = hidden_folders()
+        while os.pathsep in str(folder):  # the variable can't contain this path, so its parent is hidden
+            folder = folder.parent
+        if str(folder) not in hidden:
+            os.environ[HIDDEN] = os.pathsep.join([*hidden, str(folder)])
 
 
 def hidden_folders() -> list[str]:

@@ -19,10 +19,9 @@ from gradekit.report.table import removed_students
 from gradekit.session.kernel import NotStarted
 from gradekit.session.runner import CellState
 from gradekit.submission.extra_files import own_files, own_notebooks
-from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
 from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import open_notebook
 from gradekit_integrity.viva.asking import questions_about
 from gradekit_integrity.viva.class_answers import keys_of, most_common
 from gradekit_integrity.viva.purpose import Prover, purposes
@@ -266,7 +265,6 @@ def tasks_of(
         raise CourseError(f"nobody has handed in {assignment.name}: there is no code to ask about")
     if unknown := [name for name in students if name not in everybody]:
         raise CourseError(f"{listed(unknown)} handed in nothing for {assignment.name}")
-    course.hide()
     settings = RunChecks(config=course.config)
     how = settings.how_to_run(assignment.name, kernel_name)
     tasks = [_read(course, assignment, name, how) for name in everybody]
@@ -282,7 +280,8 @@ def sheets_of(
     if workers == 1:
         yield from map(make, tasks)
         return
-    pool: Workers[ToAsk, Sheet] = Workers(make, min(workers, len(tasks)), _longest_seconds)
+    hidden = assignment.course.hidden
+    pool: Workers[ToAsk, Sheet] = Workers(make, min(workers, len(tasks)), _longest_seconds, hidden)
     pool.start()
     try:
         for task, sheet in pool.run(tasks):
@@ -317,13 +316,12 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
         own = own_files(folder, assignment.course.ignore)
         opened: set[Path] = set()
         for name in course.notebooks_of(assignment):
-            found = read_submitted(folder / f"{name}.ipynb", assignment)
-            if found.notebook is None:
-                problem = problem or f"There is nothing to ask: {found.problem}"
+            found = open_notebook(assignment, folder / f"{name}.ipynb", assignment.released(name))
+            if found.result.status:
+                problem = problem or f"There is nothing to ask: {found.result.notes[0]}"
                 continue
-            content, _ = restore_notebook(found.notebook, assignment.released(name))
-            notebooks[name] = nbformat.writes(content)
-            opened |= set(own_notebooks(folder, content.cells, own))
+            notebooks[name] = nbformat.writes(found.notebook)
+            opened |= set(own_notebooks(folder, found.notebook.cells, own))
         own += tuple(sorted(opened))
     except OSError as error:
         problem = f"The files can't be read ({error.strerror})."

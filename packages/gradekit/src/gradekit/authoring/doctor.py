@@ -15,8 +15,8 @@ from nbformat import v4
 from packaging.requirements import Requirement
 
 from gradekit.checks.reference import Store
-from gradekit.course import CourseError, refuse_pattern
-from gradekit.course.kernels import COLD, LIMITED, SANDBOX, hide_course, is_installed, require_kernel
+from gradekit.course import Course, CourseError, refuse_pattern
+from gradekit.course.kernels import COLD, LIMITED, SANDBOX, is_installed, require_kernel
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.bind import require_bound
@@ -29,7 +29,7 @@ from sandbox_kernel import bubblewrap, cgroup, users
 from sandbox_kernel.compare import missing_inside
 from sandbox_kernel.inside import calls
 from sandbox_kernel.start import cold_because
-from sandbox_kernel.view import python_view
+from sandbox_kernel.view import hide, python_view
 
 #: "note" is worth a look; "optional" is needed only for the feature that it names
 OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
@@ -200,7 +200,7 @@ def _seconds_to_start(kernel: str) -> float:
 
 def _imports(root: Path) -> Iterator[Finding]:
     """Name packages that submissions can't import, and folders of sys.path that they don't see."""
-    hide_course(root)
+    hide(*Course(root).hidden)
     try:
         missing, refused = missing_inside(), python_view(sys.executable).refused
     except Exception as error:  # why the kernel did not start has been reported already

@@ -19,7 +19,7 @@ from gradekit.authoring.degenerate import Degenerate
 from gradekit.checks.variants import Alternative, Mistake, Variant
 from gradekit.course import Assignment, CourseError, blank_copy, read_notebook
 from gradekit.course.cells import find_cell
-from gradekit.course.kernels import LIMITED, SANDBOX, hide_course
+from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.grading.workers import Workers
 from gradekit.session.limits import Limits
 from gradekit.session.session import Session
@@ -68,7 +68,6 @@ def run_variants(
     """Grade each variant with `grade_one`, several at a time; None if its process hung, or ended each time."""
     if not variants:
         return
-    hide_course(assignment.course.root)
     workers = workers or os.cpu_count() or 1
     how = _here if workers == 1 else partial(_in_processes, workers)
     grading: Iterator[tuple[V, R | None]] = how(assignment, grade_one, variants)
@@ -100,12 +99,8 @@ def _in_processes(
     variants: Sequence[V],
 ) -> Iterator[tuple[V, R | None]]:
     number = min(workers_at_most, len(variants))
-    workers = Workers(
-        partial(grade_one, assignment),
-        number,
-        lambda variant: _SECONDS,
-        warm=kernel_for_own_code() == SANDBOX,
-    )
+    hidden = assignment.course.hidden if kernel_for_own_code() == SANDBOX else None
+    workers = Workers(partial(grade_one, assignment), number, lambda variant: _SECONDS, hidden)
     workers.start()
     try:
         yield from workers.run(variants)

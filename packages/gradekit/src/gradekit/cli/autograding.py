@@ -171,8 +171,7 @@ def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = 
     if not scheduler and sandbox != NONE:
         from sandbox_kernel.start import launch_server
 
-        course.hide()
-        launch_server()
+        launch_server(course.layout.hidden)
 
 
 def _class_grading(

@@ -45,6 +45,7 @@ class Course:
         structure: nbgrader's `directory_structure`.
         ignore: patterns of files next to the notebooks that students don't get.
         not_overwritten: by assignment, handed-out files that a student may replace (`Autograde.exclude_overwriting`).
+        exchange: nbgrader's exchange. Others are rarely below /usr, and other folders aren't visible in a kernel anyway.
     """
 
     root: Path
@@ -54,6 +55,12 @@ class Course:
     structure: str = "{nbgrader_step}/{student_id}/{assignment_id}"
     ignore: tuple[str, ...] = (".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback")
     not_overwritten: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    exchange: str = "/usr/local/share/nbgrader/exchange"
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What no kernel sees: the course, and the exchange with everybody's hand-ins."""
+        return str(self.root.resolve()), str(Path(self.exchange).resolve())
 
     def assignment(self, name: str) -> "Assignment":
         return Assignment(self, name)
@@ -107,12 +114,13 @@ class Assignment:
     def working_files(self, own_files: Sequence[Path] = ()) -> WorkingFiles:
         """The files next to a submission when it runs; those that were handed out replace files of the same name.
 
+        The course is hidden from every kernel that starts with them.
+
         A student's own version of a file that may be replaced counts, and all of the folder that it is in.
         """
         last = [path for path in own_files if self.is_replaceable(path.name)]
-        return WorkingFiles(
-            [str(path) for path in (*own_files, *self.handed_out(), *last)], self.course.ignore
-        )
+        paths = [str(path) for path in (*own_files, *self.handed_out(), *last)]
+        return WorkingFiles(paths, self.course.ignore, self.course.hidden)
 
     def is_replaceable(self, path: str) -> bool:
         """Whether a student may replace a file, or files in a folder, that were handed out; `path` is where it is."""

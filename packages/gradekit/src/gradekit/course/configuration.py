@@ -21,13 +21,18 @@ from traitlets.config.loader import (
     JSONFileConfigLoader,
     PyFileConfigLoader,
 )
+from traitlets.utils.importstring import import_item
 
 from gradekit.course import Course, CourseError
 
 #: the forms in which traitlets' messages, and ours, name a setting
 _SETTING = re.compile(r"'(?P<trait>\w+)' trait of an? (?P<section>\w+) instance|c\.(?P<s>\w+)\.(?P<t>\w+)")
 #: earlier names, where a configuration imports them or names one of their classes, and what they are called now
-_EARLIER_NAMES = {"coursekit": "gradekit", "gradekit.lms": "gradekit_lms"}
+_EARLIER_NAMES = {
+    "coursekit": "gradekit",
+    "gradekit.lms": "gradekit_lms",
+    "gradekit.nbgrader_plugin.second_chance": "gradekit.nbgrader_plugin.late",
+}
 _EARLIER_NAME = re.compile(
     rf"""^[^#]*?(?:\b(?:import|from)\s+|["'])({"|".join(map(re.escape, _EARLIER_NAMES))})\b""", re.MULTILINE
 )
@@ -44,19 +49,26 @@ class Configuration:
     folders: CourseDirectory
     files: tuple[Path, ...]
 
-    def require_valid(self, kind: type[Configurable]) -> None:
-        """Make sure that the settings for a class of ours can be used.
+    def require_valid(self, dotted: str, *inherited: str) -> None:
+        """Make sure that the settings for a class of ours, which has this dotted name, can be used.
+
+        Args:
+            inherited: sections of its settings that aren't its own.
 
         Raises:
             CourseError: one has the wrong type, or is unknown; traitlets only logs the latter.
         """
-        section, known = kind.__name__, kind.class_trait_names(config=True)
-        for name in self.config.get(section, {}):
-            if name not in known:
-                raise self._error(section, name, f"there is no such setting{_perhaps(name, known, section)}")
+        section = dotted.rpartition(".")[2]
         for name in self.config:
             if name != section and difflib.SequenceMatcher(None, name, section).ratio() > _SIMILAR:
                 raise self._error(name, "", f"there is no such section: write c.{section}")
+        if not any(map(self.config.get, (section, *inherited))):
+            return  # without importing it
+        kind: type[Configurable] = import_item(dotted)
+        known = kind.class_trait_names(config=True)
+        for name in self.config.get(section, {}):
+            if name not in known:
+                raise self._error(section, name, f"there is no such setting{_perhaps(name, known, section)}")
         try:
             kind(config=self.config)
         except TraitError as error:
@@ -92,6 +104,7 @@ def read_configuration(root: Path | None = None) -> Configuration:
 def course_in(folders: CourseDirectory, root: Path | None = None) -> Course:
     """The course with the folders that are configured."""
     kept = folders.config.get("Autograde", {}).get("exclude_overwriting", {})
+    exchange = folders.config.get("Exchange", {}).get("root", Course.exchange)
     return Course(
         root or Path(folders.root),
         folders.source_directory,
@@ -99,6 +112,7 @@ def course_in(folders: CourseDirectory, root: Path | None = None) -> Course:
         structure=folders.directory_structure,
         ignore=tuple(folders.ignore),
         not_overwritten=tuple((name, tuple(files)) for name, files in kept.items()),
+        exchange=str(exchange),
     )
 
 

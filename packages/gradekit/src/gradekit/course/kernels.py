@@ -5,19 +5,12 @@ Separate from `gradekit.session`, since the command line needs these names befor
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
-
-from traitlets.config import Config
 
 from gradekit.course import CourseError
 from sandbox_kernel import COLD as COLD
 from sandbox_kernel import LIMITED as LIMITED
 from sandbox_kernel import SANDBOX as SANDBOX
-from sandbox_kernel.view import hidden_folders, hide
-
-#: nbgrader's default for `c.Exchange.root`; importing it takes a while
-_EXCHANGE = "/usr/local/share/nbgrader/exchange"
 
 #: values of `--sandbox`
 BUBBLEWRAP, NONE = "bubblewrap", "none"
@@ -55,16 +48,3 @@ def other_language(metadata: Mapping[str, Any]) -> str:
     if name and not language and is_installed(name):
         language = KernelSpecManager().get_kernel_spec(name).language
     return name if name and language and "python" not in str(language).lower() else ""
-
-
-def hide_course(root: Path, config: Config | None = None) -> None:
-    """Hide a course, and the exchange with everybody's hand-ins, from the kernels that this process starts.
-
-    Without `config`, the exchange is nbgrader's default. A different one is rarely below /usr, and other folders aren't
-    visible anyway.
-    """
-    if config is None and str(root.resolve()) in hidden_folders():
-        return  # hidden by a command that knows the configuration; other folders would start another kernel server
-    exchange = (Config() if config is None else config).get("Exchange", {}).get("root", _EXCHANGE)
-    for folder in (root, Path(exchange)):
-        hide(folder.resolve())

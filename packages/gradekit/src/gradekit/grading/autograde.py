@@ -1,11 +1,11 @@
 """Grading a class: tasks go to the workers, their results into the cache and to the writer."""
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
 from gradekit.course import Assignment, CourseError
 from gradekit.course.printing import quoted
@@ -13,15 +13,14 @@ from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.instructors_text import instructors_texts, put_instructors_text
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import LocalWorkers, Task, local_workers
-from gradekit.nbgrader_plugin.bind import require_bound
+from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.submission.extra_files import own_files, own_notebooks
-from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.restore import restore_notebook
 from gradekit.verdict.job import GradingJob
-from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
-from gradekit.verdict.tries import RepeatBudget, Try, settled, unconfirmed
+from gradekit.verdict.opened import OpenedNotebook, open_notebook
+from gradekit.verdict.progress import NotebookProgress
+from gradekit.verdict.result_cache import CachedResult, ResultCache
+from gradekit.verdict.tries import RepeatBudget, Try, repeated, with_unconfirmed
 
 
 @dataclass(frozen=True)
@@ -41,18 +40,6 @@ class GradingOptions:
     kernel_name: str = ""
     fresh: bool = False
     force: bool = False
-
-
-@dataclass
-class NotebookProgress:
-    """A notebook that could be read: its result so far, and why the grader failed on it, if it did."""
-
-    name: str
-    content: nbformat.NotebookNode
-    key: CacheKey
-    cached: CachedResult
-    failure: str = ""
-    own_files: tuple[Path, ...] = ()
 
 
 @dataclass
@@ -86,7 +73,6 @@ class ClassGrading:
     ) -> None:
         if options.kernel_name:
             course.config.RunChecks.student_kernel = options.kernel_name
-        course.hide()
         settings = RunChecks(config=course.config)
         if not settings.enabled:
             raise CourseError(
@@ -102,7 +88,7 @@ class ClassGrading:
         self._shared = workers is not None
         if options.scheduler:
             workers = workers or DaskWorkers(assignment, options.scheduler)
-        self._workers = workers or local_workers(options.workers)
+        self._workers = workers or local_workers(options.workers, course.layout)
         self._released = {name: assignment.released(name) for name in course.notebooks_of(assignment)}
         with course.gradebook() as gradebook:
             self._texts = instructors_texts(gradebook, assignment.name)
@@ -130,7 +116,7 @@ class ClassGrading:
         def tasks() -> Iterator[Task]:
             for student in students:
                 submission = self._submission(student)
-                needed = [n for n in submission.notebooks if n.cached.missing(n.key)]
+                needed = [notebook for notebook in submission.notebooks if notebook.missing is not None]
                 submission.waiting = len(needed)
                 if needed:  # not before, since nothing in this class may be new
                     self.require_bound()
@@ -143,13 +129,18 @@ class ClassGrading:
 
         def take(task: Task, outcome: Try | None) -> None:
             submission = under_way[task.student]
-            self._take(
-                next(n for n in submission.notebooks if n.name == task.notebook_name),
-                outcome and self._with_unconfirmed(task, outcome),
-            )
+            if outcome is not None:
+                last = self._course.result(task.student, self.assignment.name, task.notebook_name)
+                outcome = with_unconfirmed(last, task.key, outcome)
+            notebook = next(each for each in submission.notebooks if each.name == task.notebook_name)
+            notebook.take(outcome, self._cache)
             submission.waiting -= 1
             if not submission.waiting:
                 ready.append(under_way.pop(task.student))
+
+        def run_alone(task: Task) -> Try | None:
+            ((_, second),) = self._workers.run([replace(task, wary=True)], alone=True)
+            return second
 
         for task, outcome in self._workers.run(tasks()):
             if outcome is not None and outcome.again:
@@ -160,7 +151,7 @@ class ClassGrading:
                 yield ready.popleft()
         yield from ready
         ready.clear()
-        for task, outcome in self._tried_again(doubtful):
+        for task, outcome in repeated(doubtful, RepeatBudget(self._repeat_seconds), run_alone):
             take(task, outcome)
             while ready:
                 yield ready.popleft()
@@ -168,80 +159,53 @@ class ClassGrading:
     def require_bound(self) -> None:
         """Make sure, once, that the check files belong to test cells; this imports them."""
         if not self._bound:
-            require_bound(self.assignment)
+            require_bound_once(self.assignment)
             self._bound = True
 
-    def _tried_again(self, doubtful: Sequence[tuple[Task, Try]]) -> Iterator[tuple[Task, Try]]:
-        """Repeat each task alone while there is time; keep the first result of the others."""
-        budget = RepeatBudget(self._repeat_seconds)
-        for task, first in doubtful:
-            if not budget.allowed:
-                yield task, unconfirmed(first)
-                continue
-            with budget.spending():
-                ((_, second),) = self._workers.run([replace(task, wary=True)], alone=True)
-            yield task, first if second is None else settled(first, second)
-
-    def _with_unconfirmed(self, task: Task, outcome: Try) -> Try:
-        """The outcome, of which the last command's try is the first one if there was no time to repeat it then."""
-        last = self._course.result(task.student, self.assignment.name, task.notebook_name)
-        if last is None or not last.suspect or last.key != task.key.submission:
-            return outcome
-        if outcome.cached is None or outcome.again:
-            return outcome
-        doubts = [doubt for doubt in last.doubts if doubt.stands_by]
-        first = CachedResult(replace(last, notes=[], doubts=doubts), outcome.cached.outputs)
-        return settled(Try(first, again=True), outcome)
-
     def _submission(self, student: str) -> SubmissionProgress:
-        """Read a submission. For a file that can't be read, nbgrader's own steps report the reason."""
+        """Open a submission, and find its results in the cache."""
         submission = SubmissionProgress(student)
         try:
-            submission.problems = self._course.set_aside(student, self.assignment.name)
-            submission.notebooks = list(self._read(submission))
+            self._open(submission)
         except CourseError:
             raise
         except Exception as error:  # one student's files must not cost the others their grades
             submission.problems.append(f"not read: {reason_of(error)}")
         return submission
 
-    def _read(self, submission: SubmissionProgress) -> Iterator[NotebookProgress]:
+    def _open(self, submission: SubmissionProgress) -> None:
+        set_aside = self._course.set_aside(submission.student, self.assignment.name)
+        submission.problems += set_aside
         folder = self._course.submitted(submission.student, self.assignment.name)
-        own = own_files(folder, self.assignment.course.ignore)
         for name, released in self._released.items():
-            handed_in = read_submitted(folder / f"{name}.ipynb", self.assignment)
-            if handed_in.notebook is not None:
-                submission.problems += handed_in.versions
-                content, _ = restore_notebook(handed_in.notebook, released)
-                put_instructors_text(content, self._texts.get(name, {}))
-                for cell in content.cells:  # no result depends on pictures, which may be large
-                    cell.pop("attachments", None)
-                opened = own + own_notebooks(folder, content.cells, own)
-                key = key_of(GradingJob(self.assignment, name, content, released, self._how, opened))
-                cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, key)
-                cached = CachedResult() if self._force and cached.stopped else cached
-                yield NotebookProgress(name, content, key, cached, own_files=opened)
+            path = folder / f"{name}.ipynb"
+            opened = open_notebook(self.assignment, path, released, set_aside=set_aside)
+            notebook = NotebookProgress(opened, cached=CachedResult(opened.result))
+            if not opened.result.status:
+                submission.problems += opened.versions
+                notebook.find(self._job(opened), self._cache, self._fresh, self._force)
+            submission.notebooks.append(notebook)
+
+    def _job(self, opened: OpenedNotebook) -> GradingJob:
+        """The notebook as it is after nbgrader's own steps, without pictures, on which no result depends."""
+        cells = [
+            NotebookNode((name, value) for name, value in cell.items() if name != "attachments")
+            for cell in opened.notebook.cells
+        ]
+        notebook = NotebookNode(opened.notebook, cells=cells)
+        put_instructors_text(notebook, self._texts.get(opened.name, {}))
+        return opened.job(notebook, self._released[opened.name], self._how)
 
     def _task(self, student: str, notebook: NotebookProgress) -> Task:
+        job = self._job(notebook.opened)
+        assert notebook.key is not None
         return Task(
             self.assignment,
             student,
             notebook.name,
-            nbformat.writes(notebook.content),
+            nbformat.writes(job.notebook),
             notebook.key,
-            tuple(notebook.cached.missing(notebook.key)),
+            tuple(notebook.missing or ()),
             self._how,
-            notebook.own_files,
+            job.own_files,
         )
-
-    def _take(self, notebook: NotebookProgress, outcome: Try | None) -> None:
-        if outcome is None:
-            notebook.failure = "its process ended each time, or took too long"
-        elif outcome.fault:
-            raise CourseError(outcome.fault)
-        elif outcome.cached is None:
-            notebook.failure = outcome.failure
-        else:
-            notebook.cached = notebook.cached.updated(outcome.cached, notebook.key)
-            if not outcome.again:
-                self._cache.store(self.assignment.name, notebook.key, notebook.cached)

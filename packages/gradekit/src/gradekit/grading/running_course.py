@@ -18,13 +18,9 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from gradekit.attempts.rules import AttemptRules
 from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.configuration import course_in, read_configuration
-from gradekit.course.course_time import CourseTime
 from gradekit.course.files import STATE_FOLDER, files_in, notebooks_in, written_at
-from gradekit.course.kernels import hide_course
-from gradekit.course.language import FeedbackPage
 from gradekit.course.printing import quoted
 from gradekit.grading.grades import RecordedScores, is_done
 from gradekit.nbgrader_plugin import gradebook_state
@@ -35,17 +31,24 @@ from gradekit.nbgrader_plugin.course_folders import (
     rename_students,
     usable_name,
 )
-from gradekit.nbgrader_plugin.late import LatePenalty
-from gradekit.nbgrader_plugin.rubric import ShowRubric
-from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
-from gradekit.nbgrader_plugin.second_chance import SecondChance
-from gradekit.nbgrader_plugin.solution_passes import SolutionPasses
+from gradekit.nbgrader_plugin.run_checks import RESULT
 from gradekit.submission.extra_files import own_files, time_handed_in
 from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
     from nbgrader.apps import NbGrader
 
+#: our classes that have settings, each with the sections that it inherits
+_OURS = (
+    ("gradekit.nbgrader_plugin.run_checks.RunChecks", "Execute"),
+    ("gradekit.nbgrader_plugin.late.LatePenalty",),
+    ("gradekit.nbgrader_plugin.late.SecondChance",),
+    ("gradekit.nbgrader_plugin.rubric.ShowRubric",),
+    ("gradekit.nbgrader_plugin.solution_passes.SolutionPasses",),
+    ("gradekit.attempts.rules.AttemptRules",),
+    ("gradekit.course.language.FeedbackPage",),
+    ("gradekit.course.course_time.CourseTime",),
+)
 #: the folder for state from when this program had another name, before it was published
 _EARLIER_STATE = ".coursekit"
 
@@ -80,17 +83,8 @@ class RunningCourse:
             CourseError: its configuration raises an error, or a setting is unknown or has the wrong type.
         """
         found = read_configuration(root)
-        for ours in (
-            RunChecks,
-            LatePenalty,
-            SecondChance,
-            ShowRubric,
-            SolutionPasses,
-            AttemptRules,
-            FeedbackPage,
-            CourseTime,
-        ):
-            found.require_valid(ours)
+        for ours in _OURS:
+            found.require_valid(*ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results
         course = cls(Path(found.folders.root), found.folders, found.config, log, found.files, root)
@@ -125,10 +119,6 @@ class RunningCourse:
 
     def assignment(self, name: str) -> Assignment:
         return self.layout.assignment(name)
-
-    def hide(self) -> None:
-        """Hide the course and its exchange from the kernels that this process starts."""
-        hide_course(self.root, self.config)
 
     def gradebook(self) -> Gradebook:
         """nbgrader's database, for a `with` statement.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 
-from gradekit.course import Assignment
+from gradekit.course import Assignment, Course
 from gradekit.grading.workers import Workers
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CacheKey
@@ -55,9 +55,9 @@ def carry_out(task: Task) -> Try:
         return try_once(job, task.key, task.exercises, task.wary)
 
 
-def local_workers(count: int) -> LocalWorkers:
+def local_workers(count: int, course: Course) -> LocalWorkers:
     """Processes on this machine that grade with kernels from one warm server."""
-    return Workers(carry_out, count, _longest_seconds, modules=("gradekit.verdict.grade",))
+    return Workers(carry_out, count, _longest_seconds, course.hidden, modules=("gradekit.verdict.grade",))
 
 
 def _longest_seconds(task: Task) -> float:

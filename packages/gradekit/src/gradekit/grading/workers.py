@@ -60,7 +60,7 @@ class Workers(Generic[T, R]):
     Args:
         work: can be pickled, and so can tasks and results.
         seconds: wall time after which a task counts as hung, and its worker is killed.
-        warm: have the workers take their kernels from one warm server.
+        hidden: have the workers take their kernels from one warm server, where they don't see these folders; None if not.
         modules: the modules that `work` imports when it is called; they are imported before the workers are forked.
         computes: whether `work` computes with torch, which is imported before the workers are forked, too.
     """
@@ -68,7 +68,7 @@ class Workers(Generic[T, R]):
     work: Callable[[T], R]
     count: int
     seconds: Callable[[T], float]
-    warm: bool = True
+    hidden: Sequence[str] | None
     modules: Sequence[str] = ()
     computes: bool = True
     _workers: list[_Worker[T]] = field(init=False, default_factory=list)
@@ -83,7 +83,7 @@ class Workers(Generic[T, R]):
         """
         if self._workers:
             return
-        server = launch_server() if self.warm else None
+        server = self._server()
         self._import()  # the forks share it
         if _has_one_thread():
             gc.freeze()  # forks share pages that nobody writes to
@@ -132,6 +132,9 @@ class Workers(Generic[T, R]):
                 worker.pipe.send(entry.task)
         return any(worker.entry for worker in self._workers)
 
+    def _server(self) -> socket.socket | None:
+        return None if self.hidden is None else launch_server(self.hidden)
+
     def _import(self) -> None:
         for module in self.modules:
             importlib.import_module(module)
@@ -141,7 +144,7 @@ class Workers(Generic[T, R]):
     def _idle_worker(self) -> _Worker[T]:
         idle = next((worker for worker in self._workers if worker.entry is None), None)
         if idle is None:
-            server = launch_server() if self.warm else None
+            server = self._server()
             modules = [*self.modules, *["torch"] * self.computes]
             idle = _started(self.work, server, _fork_server(self.work, modules), self.computes)
             self._workers.append(idle)

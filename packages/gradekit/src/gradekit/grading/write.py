@@ -2,16 +2,11 @@
 
 import errno
 import os
-import sys
 import time
 import warnings
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from nbconvert.exporters.exporter import ResourcesDict
-from nbformat import NotebookNode
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.preprocessors import CheckCellMetadata
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
@@ -23,11 +18,8 @@ from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.check_metadata import CheckMetadata
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.shared_queries import sharing_queries
+from gradekit.nbgrader_plugin.bind import take_as_bound
 from gradekit.nbgrader_plugin.converters import AutogradeOne, reason_of
-from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.verdict.result_cache import CachedResult, CacheKey, key_of
-from gradekit.verdict.results import Status, SubmissionResult
-from gradekit.verdict.tries import GRADER_FAILED
 
 #: before a second try after an error of the database, which may have restarted
 _AGAIN_SECONDS = 1.0
@@ -35,69 +27,6 @@ _AGAIN_SECONDS = 1.0
 
 class NoSpace(CourseError):
     """Nothing can be written for anybody."""
-
-
-@dataclass(frozen=True)
-class StudentResults:
-    """The results of one student, to be written.
-
-    Args:
-        failures: why the grader failed on a notebook, by its name.
-        graded: the result of each other notebook, and the key of what was graded. One without exercises has none.
-    """
-
-    student: str
-    assignment: str
-    failures: dict[str, str]
-    graded: dict[str, tuple[CacheKey, CachedResult]]
-
-    @classmethod
-    def of(cls, submission: SubmissionProgress, assignment: str) -> "StudentResults":
-        notebooks = submission.notebooks
-        return cls(
-            submission.student,
-            assignment,
-            {n.name: n.failure for n in notebooks if n.failure},
-            {n.name: (n.key, n.cached) for n in notebooks if n.cached.result.status and not n.failure},
-        )
-
-
-class AutogradeWithResults(AutogradeOne):
-    """`nbgrader autograde` for one submission, with results that have been computed before.
-
-    nbgrader makes the steps itself, so `KnownResults` finds the results here.
-    """
-
-    def __init__(self, folder: Path, results: StudentResults, **options: Any) -> None:
-        super().__init__(folder, **options)
-        self.results = results
-
-
-class KnownResults(RunChecks):
-    """Takes the results; a notebook that isn't the one that was graded is graded now, and named."""
-
-    def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> CachedResult:
-        name = resources["nbgrader"]["notebook"]
-        results: StudentResults = self.parent.parent.results  # of the exporter's converter
-        if name in results.failures:
-            note = GRADER_FAILED.format(results.failures[name])
-            return CachedResult(SubmissionResult(Status.KERNEL_DIED, notes=[note]))
-        if name in results.graded:
-            graded, known = results.graded[name]
-            key = key_of(self.job_of(nb, resources))
-            if key == graded:
-                known.put_outputs_into(nb)
-                return known
-            sentence = _graded_again(results.student, name, graded, key)
-            print(f"\n{sentence}", file=sys.stderr, flush=True)  # below the progress bar
-        return super().result_of(nb, resources)
-
-    def regrades_stopped(self) -> bool:
-        """False: the writer sets `force` only so that nbgrader overwrites a folder."""
-        return False
-
-    def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
-        """Print nothing: there is a progress bar."""
 
 
 class Writer:
@@ -110,11 +39,11 @@ class Writer:
 
     def __init__(self, course: RunningCourse) -> None:
         self._course, self._shared_rows_exist = course, False
+        self._known: set[str] = set()
         course.folders.db_url = sharing_queries(course.folders.db_url)
         _require_writable(course.autograded(".", "."))
         config = self._config = deepcopy(course.config)  # `Config(…)` would share its sections
         config.RunChecks.fresh = False
-        config.Autograde.force = True
         config.Exporter.optimistic_validation = (
             True  # validate a notebook after the last step, not after each
         )
@@ -122,10 +51,9 @@ class Writer:
             CheckMetadata if step is CheckCellMetadata else step
             for step in config.Autograde.sanitize_preprocessors
         ]
-        steps = config.Autograde.autograde_preprocessors
         config.Autograde.autograde_preprocessors = [
-            KnownResults if step is RunChecks else step
-            for step in steps
+            step
+            for step in config.Autograde.autograde_preprocessors
             if step is not CheckCellMetadata  # the steps before have just checked it
         ]
         NbGrader.clear_instance()
@@ -134,34 +62,34 @@ class Writer:
     def write(self, submission: SubmissionProgress, assignment: str) -> list[str]:
         """Write one student's results; returns a line about what went wrong, if anything did.
 
-        Raises:
-            NoSpace, GradebookAway: nothing can be written for anybody.
-        """
-        return self.write_results(StudentResults.of(submission, assignment))
-
-    def write_results(self, results: StudentResults) -> list[str]:
-        """Like `write`. An error of the database gets a second try.
+        An error of the database gets a second try.
 
         Raises:
             NoSpace, GradebookAway: nothing can be written for anybody.
         """
         try:
-            return self._written(results)
+            return self._written(submission, assignment)
         except GradebookAway:
             time.sleep(_AGAIN_SECONDS)
-            return self._written(results)
+            return self._written(submission, assignment)
 
-    def _written(self, results: StudentResults) -> list[str]:
-        student, assignment, folders = results.student, results.assignment, self._course.folders
+    def _written(self, submission: SubmissionProgress, assignment: str) -> list[str]:
+        student, folders = submission.student, self._course.folders
         folder = self._course.submitted(student, assignment)
         if not notebooks_in(folder):
             return []  # nbgrader skips such a folder, and the table shows it as missing
         folders.student_id, folders.assignment_id = student, assignment
+        if submission.notebooks and assignment not in self._known:
+            take_as_bound(
+                self._course.assignment(assignment)
+            )  # the results, which may all be cached, show it
+            self._known.add(assignment)
         lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
         with lock, warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
-            converter = AutogradeWithResults(
-                folder, results, coursedir=folders, config=self._config, log=self._course.log
+            graded = {notebook.name: notebook for notebook in submission.notebooks}
+            converter = AutogradeOne(
+                folder, graded, coursedir=folders, config=self._config, log=self._course.log
             )
             try:
                 self._course.set_aside(student, assignment)
@@ -175,15 +103,6 @@ class Writer:
                 self._shared_rows_exist = True
                 return []
         return [f"{printable(student)}: not written: {reason}"]
-
-
-def _graded_again(student: str, notebook: str, graded: CacheKey, key: CacheKey) -> str:
-    """A sentence about a notebook that isn't the one that was graded."""
-    parts = [name for name in key.parts | graded.parts if key.parts.get(name) != graded.parts.get(name)]
-    return (
-        f"{printable(student)}: {printable(notebook)}.ipynb was graded again, since it is not what was graded before "
-        f"(different: {', '.join(parts) or 'checks'}). It has just changed, or a step of c.Autograde changes its cells"
-    )
 
 
 def _require_writing(error: BaseException, reason: str) -> None:

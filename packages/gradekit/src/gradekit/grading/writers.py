@@ -10,7 +10,7 @@ from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import Workers
-from gradekit.grading.write import StudentResults, Writer
+from gradekit.grading.write import Writer
 
 #: writing takes a tenth of a second, but another command may hold the lock for longer
 _HUNG_SECONDS = 3600.0
@@ -35,15 +35,16 @@ class Writers:
     to all the others, which are forked from it. So are the rows that students share.
 
     Args:
-        warm: have a notebook that has no result yet graded with the warm server of this process.
+        warm: have a notebook that has changed since it was graded run with the warm server of this process.
     """
 
     def __init__(self, course: RunningCourse, assignment: str, count: int, warm: bool) -> None:
+        hidden = course.layout.hidden if warm else None
         place = _Place(course.opened_at, course.config.RunChecks.get("student_kernel", ""))
         self._writer = _writers[place] = Writer(course)
         self._assignment = assignment
-        self._processes: Workers[StudentResults, list[str]] = Workers(
-            partial(_write, place), count, _longest_seconds, warm=warm, computes=False
+        self._processes: Workers[SubmissionProgress, list[str]] = Workers(
+            partial(_write, place, assignment), count, _longest_seconds, hidden, computes=False
         )
 
     def close(self) -> None:
@@ -59,32 +60,30 @@ class Writers:
         Raises:
             NoSpace, GradebookAway: nothing can be written for anybody.
         """
-        tasks = (StudentResults.of(submission, self._assignment) for submission in submissions)
-        first = next(tasks, None)
+        submissions = iter(submissions)
+        first = next(submissions, None)
         if first is None:
             return
-        yield first.student, self._writer.write_results(first)
-        second = next(tasks, None)
+        yield first.student, self._writer.write(first, self._assignment)
+        second = next(submissions, None)
         if second is None:
             return
         self._processes.start()
-        for task, problems in self._processes.run(chain([second], tasks)):
-            lost = [
-                f"{printable(task.student)}: not written: the process that wrote it ended, or took an hour"
-            ]
-            yield task.student, lost if problems is None else problems
+        for submission, problems in self._processes.run(chain([second], submissions)):
+            student = submission.student
+            lost = [f"{printable(student)}: not written: the process that wrote it ended, or took an hour"]
+            yield student, lost if problems is None else problems
 
 
-def _write(place: _Place, task: StudentResults) -> list[str]:
+def _write(place: _Place, assignment: str, submission: SubmissionProgress) -> list[str]:
     """Write one student's results, in a process of `Writers`."""
     if place not in _writers:  # it isn't a fork of the command
         course = RunningCourse.open(place.opened_at)
-        course.hide()
         if place.kernel_name:
             course.config.RunChecks.student_kernel = place.kernel_name
         _writers[place] = Writer(course)
-    return _writers[place].write_results(task)
+    return _writers[place].write(submission, assignment)
 
 
-def _longest_seconds(task: StudentResults) -> float:
+def _longest_seconds(submission: SubmissionProgress) -> float:
     return _HUNG_SECONDS

@@ -8,9 +8,9 @@ configure(get_config())
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
+import nbgrader
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
@@ -26,24 +26,18 @@ from traitlets.config import Config
 from traitlets.config.loader import LazyConfigValue
 from traitlets.utils.nested_update import nested_update
 
-from gradekit.nbgrader_plugin import rubric
-from gradekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
-from gradekit.nbgrader_plugin.collecting import HarmlessCollect
-from gradekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
-from gradekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
-from gradekit.nbgrader_plugin.generating import ReleaseExporter, RequireSameCells
+from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before, replace, with_own_hook
-from gradekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
-from gradekit.nbgrader_plugin.releasing import NamedReleaseFeedback
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.nbgrader_plugin.solution_passes import SolutionPasses
-from gradekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
-from gradekit.page.displayed import displayed
-from gradekit.page.markdown import highlighted_code
-from gradekit.page.pictures import markdown_with_pictures
+from gradekit.nbgrader_plugin.steps import RepairCells, SaveScores, before_autograde
 
 __all__ = ["configure"]
 
+_HERE = __name__
+_TEMPLATE_FOLDERS = [
+    str(Path(__file__).parent / "templates"),
+    str(Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"),
+]
 
 #: what operating systems and editors write beside a notebook; nothing of it is anybody's work
 _LEFTOVERS = [
@@ -64,14 +58,15 @@ def configure(config: Config) -> None:
     if not shutil.which("alembic"):  # nbgrader runs it; `.venv/bin/nbgrader` has not set PATH
         places = (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
         os.environ["PATH"] = os.pathsep.join(places)
+    # dotted names of what autograding doesn't need, since importing it takes time
     release = own_steps(config, GenerateAssignment, "preprocessors")
-    put_before(release, CheckCellMetadata, RequireUniqueNames)
-    put_after(release, CheckCellMetadata, BindChecks)
-    put_after(release, BindChecks, RequireSameCells)
-    put_after(release, RequireSameCells, SolutionPasses)
-    put_after(release, ClearMarkScheme, RemoveSolutionPictures)
+    put_before(release, CheckCellMetadata, f"{_HERE}.bind.RequireUniqueNames")
+    put_after(release, CheckCellMetadata, f"{_HERE}.bind.BindChecks")
+    put_after(release, f"{_HERE}.bind.BindChecks", f"{_HERE}.generating.RequireSameCells")
+    put_after(release, f"{_HERE}.generating.RequireSameCells", f"{_HERE}.solution_passes.SolutionPasses")
+    put_after(release, ClearMarkScheme, f"{_HERE}.released_pictures.RemoveSolutionPictures")
     config.GenerateAssignment.preprocessors = release
-    config.GenerateAssignment.exporter_class = ReleaseExporter
+    config.GenerateAssignment.exporter_class = f"{_HERE}.generating.ReleaseExporter"
 
     sanitize = own_steps(config, Autograde, "sanitize_preprocessors")
     put_before(sanitize, ClearOutput, RepairCells)
@@ -85,21 +80,21 @@ def configure(config: Config) -> None:
     config.Autograde.pre_convert_hook = with_own_hook(config, before_autograde)
 
     feedback = own_steps(config, GenerateFeedback, "preprocessors")
-    replace(feedback, GetGrades, GetGradesAndState)
+    replace(feedback, GetGrades, f"{_HERE}.feedback.GetGradesAndState")
     config.GenerateFeedback.preprocessors = [
         step for step in feedback if step is not CSSHTMLHeaderPreprocessor
     ]
-    config.GenerateFeedback.exporter_class = FeedbackExporter
+    config.GenerateFeedback.exporter_class = f"{_HERE}.feedback.FeedbackExporter"
 
     # formgrader's pages
-    config.HTMLExporter.template_name = rubric.TEMPLATE
-    config.HTMLExporter.template_file = rubric.TEMPLATE_FILE
-    config.HTMLExporter.extra_template_basedirs = rubric.TEMPLATE_FOLDERS
-    config.HTMLExporter.preprocessors = [rubric.ShowRubric]
+    config.HTMLExporter.template_name = "gradekit_formgrade"
+    config.HTMLExporter.template_file = "formgrade_with_rubric.html.j2"
+    config.HTMLExporter.extra_template_basedirs = _TEMPLATE_FOLDERS
+    config.HTMLExporter.preprocessors = [f"{_HERE}.rubric.ShowRubric"]
     config.HTMLExporter.filters = {
-        "markdown2html": markdown_with_pictures,
-        "highlight_code": highlighted_code,
-        "displayed": displayed,
+        "markdown2html": "gradekit.page.pictures.markdown_with_pictures",
+        "highlight_code": "gradekit.page.markdown.highlighted_code",
+        "displayed": "gradekit.page.displayed.displayed",
     }
 
     ignored = config.CourseDirectory.ignore
@@ -108,19 +103,15 @@ def configure(config: Config) -> None:
     if isinstance(ignored, list):
         config.CourseDirectory.ignore = [*dict.fromkeys([*ignored, *_LEFTOVERS])]
     logging_config = {
-        "formatters": {"console": {"class": _dotted(PrintableFormatter)}},
-        "filters": {"notebooks": {"()": OnlyMissingNotebooks}},
+        "formatters": {"console": {"class": f"{_HERE}.converters.PrintableFormatter"}},
+        "filters": {"notebooks": {"()": f"{_HERE}.converters.OnlyMissingNotebooks"}},
         "handlers": {"console": {"filters": ["notebooks"]}},
     }
     config.NbGrader.logging_config = nested_update(logging_config, config.NbGrader.get("logging_config", {}))
 
     if "collect" not in config.ExchangeFactory:  # a hub may have its own exchange
-        config.ExchangeFactory.collect = _dotted(HarmlessCollect)
+        config.ExchangeFactory.collect = f"{_HERE}.collecting.HarmlessCollect"
     if "release_feedback" not in config.ExchangeFactory:
-        config.ExchangeFactory.release_feedback = _dotted(NamedReleaseFeedback)
+        config.ExchangeFactory.release_feedback = f"{_HERE}.releasing.NamedReleaseFeedback"
     if "extractor_plugin" not in config.ZipCollectApp:  # nbgrader's own crashes on a broken archive
-        config.ZipCollectApp.extractor_plugin = "gradekit.nbgrader_plugin.archives.HarmlessExtractor"
-
-
-def _dotted(item: type | Callable[..., object]) -> str:
-    return f"{item.__module__}.{item.__qualname__}"
+        config.ZipCollectApp.extractor_plugin = f"{_HERE}.archives.HarmlessExtractor"

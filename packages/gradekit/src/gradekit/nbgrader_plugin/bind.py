@@ -1,7 +1,9 @@
 """In generate_assignment: make sure that bound test cells and check files match."""
 
+import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,19 +11,23 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from gradekit.course import NOT_CHECKS, Assignment, CourseError, read_notebook
+from gradekit.course import NOT_CHECKS, Assignment, CourseError, read_notebook, stamp_of
 from gradekit.course.cells import grade_id, is_graded_cell, nbgrader_metadata
+from gradekit.course.files import Stamp
 from gradekit.course.kernels import is_installed, other_language
 from gradekit.course.printing import listed, quoted
 from gradekit.nbgrader_plugin.cell_rows import cells_in
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
-from gradekit.nbgrader_plugin.taken_names import taken_name_problems
 from gradekit.page.headings import heading_named, headings
+from gradekit.submission.names import defined_names
+from gradekit.submission.syntax import parse
 from gradekit.verdict.results import points_in_words
 
 if TYPE_CHECKING:
     import pytest
 
+#: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
+_checked: dict[tuple[Path, str], Stamp] = {}
 #: only check files contain this
 _HAS_POINTS = re.compile(r"^@(?:[\w.]+\.)?points\(", re.MULTILINE)
 
@@ -91,6 +97,19 @@ def require_bound(assignment: Assignment) -> None:
         raise CourseError("\n".join(problems))
 
 
+def require_bound_once(assignment: Assignment) -> None:
+    """The same, unless this process has done so since a file of the assignment changed, or knows its results."""
+    stamp = stamp_of(assignment)
+    if _checked.get((assignment.course.root.resolve(), assignment.name)) != stamp:
+        require_bound(assignment)
+        take_as_bound(assignment)
+
+
+def take_as_bound(assignment: Assignment) -> None:
+    """Don't compare the checks with the cells until a file of the assignment changes."""
+    _checked[assignment.course.root.resolve(), assignment.name] = stamp_of(assignment)
+
+
 def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
     """Compare the test cells of a notebook with the check files; returns a sentence for each problem."""
     # the configuration imports this module in every command
@@ -136,7 +155,7 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
         ]
     sources = _code_in(assignment, notebook, path.stem)
     for file in files.values():
-        problems += taken_name_problems(root / file, file, sources)
+        problems += _taken_names(root / file, file, sources)
     return [*problems, *_unbound_files(assignment)]
 
 
@@ -145,6 +164,38 @@ def _code_in(assignment: Assignment, notebook: NotebookNode, name: str) -> list[
     source = assignment.source_folder / f"{name}.ipynb"
     notebooks = [notebook, read_notebook(source)] if source.exists() else [notebook]
     return [cell.source for book in notebooks for cell in book.cells if cell.cell_type == "code"]
+
+
+def _taken_names(check_file: Path, shown: Path, sources: Iterable[str]) -> list[str]:
+    """A sentence for each call of one of the notebook's functions that would reach a method of `student` instead.
+
+    A method is meant where its first argument is the text that it takes, such as a cell's name.
+
+    Args:
+        shown: how messages name the file.
+        sources: of the notebook's code cells, with the solutions.
+    """
+    from gradekit.session.proxy import TAKEN_NAMES  # the configuration imports this module in every command
+
+    tree = parse(check_file.read_text(encoding="utf-8", errors="replace"))
+    defined = TAKEN_NAMES & {name for source in sources for name in defined_names(source)}
+    if tree is None or not defined:
+        return []
+    names = {
+        node.func.attr: node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "student"
+        and node.func.attr in defined
+        and not (node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str))
+    }
+    return [
+        f"{shown}, line {line}: `student.{name}` is a method of `student`, not the notebook's function. Write "
+        f'`student.call("{name}", ...).value`.'
+        for name, line in names.items()
+    ]
 
 
 def _to_release(assignment: Assignment, released: NotebookNode, name: str) -> str:

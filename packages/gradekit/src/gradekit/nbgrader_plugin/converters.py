@@ -9,9 +9,9 @@ import copy
 import glob
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
@@ -30,6 +30,9 @@ from gradekit.nbgrader_plugin.course_folders import (
 )
 from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
 from gradekit.submission.extra_files import StuckError
+
+if TYPE_CHECKING:
+    from gradekit.verdict.progress import NotebookProgress
 
 
 def find_folders(converter: BaseConverter, step: str) -> None:
@@ -166,7 +169,12 @@ class OneFolder(BaseConverter):
 
 
 class AutogradeOne(OneFolder, Autograde):
-    """`nbgrader autograde` for one submission."""
+    """`nbgrader autograde` for one submission, with the notebooks that have been graded before, by name."""
+
+    def __init__(self, folder: Path, graded: "Mapping[str, NotebookProgress]", **options: Any) -> None:
+        super().__init__(folder, **options)
+        self.graded = graded
+        self.force = True
 
 
 class FeedbackOne(OneFolder, GenerateFeedback):

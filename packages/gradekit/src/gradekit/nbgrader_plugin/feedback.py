@@ -33,8 +33,8 @@ from gradekit.nbgrader_plugin.converters import (
 )
 from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
 from gradekit.nbgrader_plugin.gradebook_state import require_gradebook
+from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.run_checks import RESULT
-from gradekit.nbgrader_plugin.second_chance import second_chance_of
 from gradekit.page import PAGE_TEMPLATES
 from gradekit.page.budget import TooCostly, render_in_child
 from gradekit.page.check_table import code_marked

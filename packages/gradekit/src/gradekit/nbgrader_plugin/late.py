@@ -1,16 +1,23 @@
-"""In autograde, last step: a penalty for handing in late.
+"""In autograde, last step: what lateness costs. nbgrader_config.py chooses one of the plugins by its dotted name:
 
-It is a separate module, since nbgrader_config.py chooses the plugin by its dotted name:
-
-    c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.LatePenalty"
+c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.LatePenalty"
+c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.SecondChance"
 """
 
-from datetime import UTC
+from datetime import UTC, timedelta
+from typing import Any
 
+from nbgrader.api import Gradebook
 from nbgrader.plugins import BasePlugin
+from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Float
+from traitlets.config import Config
 
+from gradekit.attempts.records import AttemptRecord, Attempts
+from gradekit.attempts.rules import AttemptRules, Chance, is_in_time
 from gradekit.course.course_time import CourseTime
+from gradekit.nbgrader_plugin.course_folders import configured_course
+from gradekit.page.shown import deadline_of
 
 
 class LatePenalty(BasePlugin):
@@ -38,3 +45,70 @@ class LatePenalty(BasePlugin):
         days = CourseTime(config=self.config).days_late(due, handed_in)
         notebook = step.gradebook.find_submission_notebook(step.notebook_id, step.assignment_id, student_id)
         return float(min(days * self.per_day, self.at_most) * notebook.max_score)
+
+
+class SecondChance(BasePlugin):
+    """Scores a second hand-in with the points of the first, plus a share of the points that it gains.
+
+    The score is first + share × (second − first), for each notebook and for the points of its checks; written answers
+    count as in the second hand-in. The points of the first are those that `gradekit watch` recorded.
+    """
+
+    share = Float(0.5, min=0, max=1, help="share of the points gained by the second hand-in that counts").tag(
+        config=True
+    )
+    days = Float(7, min=0, max=366, help="days after the deadline in which a second hand-in is accepted").tag(
+        config=True
+    )
+
+    @property
+    def chance(self) -> Chance:
+        return Chance(self.share, timedelta(days=self.days))
+
+    def late_submission_penalty(
+        self, student_id: str, score: float, total_seconds_late: float
+    ) -> float | None:
+        """The points to deduct, or None within the grace period. `score` may have manual points in it."""
+        step = self.parent  # nbgrader's AssignLatePenalties, while it handles one notebook of one student
+        first = self.first_attempt(step.gradebook, step.assignment_id, student_id)
+        if first is None:
+            return None
+        notebook = step.gradebook.find_submission_notebook(step.notebook_id, step.assignment_id, student_id)
+        second = sum(grade.auto_score or 0.0 for grade in notebook.grades)
+        return self.chance.penalty(first.earned.get(step.notebook_id, 0.0), second)
+
+    def first_attempt(self, gradebook: Gradebook, assignment: str, student: str) -> AttemptRecord | None:
+        """The attempt that the submission in the gradebook improves on; None if it was handed in in time.
+
+        Raises:
+            NoChance: it was neither in time nor is it a second chance.
+            CourseError: the records can't be read.
+        """
+        submitted = gradebook.find_submission(assignment, student).timestamp
+        deadline = deadline_of(gradebook, assignment, student)
+        if submitted is None or deadline is None:
+            return None
+        rule, handed_in = AttemptRules(config=self.config).of(assignment), submitted.replace(tzinfo=UTC)
+        if is_in_time(rule, handed_in, deadline):
+            return None
+        attempts = Attempts.load(configured_course(self.config).root, assignment, student)
+        return self.chance.first_attempt(rule, attempts, handed_in, deadline)
+
+
+def second_chance_of(config: Config) -> SecondChance | None:
+    """The second chance of a course; None if its configuration has another plugin for lateness."""
+    chosen = AssignLatePenalties(config=config).plugin_class
+    return chosen(config=config) if issubclass(chosen, SecondChance) else None
+
+
+def require_chance(config: Config, names: dict[str, Any]) -> None:
+    """Make sure, before anything is written, that a late submission is a second chance, if the course offers them.
+
+    Raises:
+        NoChance: it isn't one.
+        CourseError: the records can't be read.
+    """
+    plugin = second_chance_of(config)
+    if plugin is not None:
+        with Gradebook(names["db_url"]) as gradebook:
+            plugin.first_attempt(gradebook, names["assignment"], names["student"])

@@ -4,7 +4,6 @@ from html import escape
 from pathlib import Path
 
 import nbformat
-import nbgrader
 from nbconvert.exporters.exporter import ResourcesDict
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode, v4
@@ -28,10 +27,6 @@ from gradekit.page.markdown import highlighted_code, safe_markdown
 from gradekit.page.pictures import OF_PAGE, Pictures, text_and_pictures
 from gradekit.verdict.results import SubmissionResult
 
-TEMPLATE = "gradekit_formgrade"
-TEMPLATE_FILE = "formgrade_with_rubric.html.j2"
-_NBGRADER_TEMPLATES = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
-TEMPLATE_FOLDERS = [str(Path(__file__).parent / "templates"), str(_NBGRADER_TEMPLATES)]
 #: where the rubric begins in a model answer
 RUBRIC = "**Rubric"
 #: marks the rubric's cell for the template

@@ -2,40 +2,37 @@
 
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, IgnorePattern
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_test_cell
 from gradekit.course.configuration import PerAssignment
-from gradekit.course.doubts import Doubt
-from gradekit.course.kernels import SANDBOX, hide_course
+from gradekit.course.kernels import SANDBOX
 from gradekit.course.printing import printable
-from gradekit.nbgrader_plugin.course_folders import configured_course, stop
+from gradekit.nbgrader_plugin.bind import require_bound
+from gradekit.nbgrader_plugin.course_folders import stop
+from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.page.check_table import check_output
 from gradekit.session.limits import REPEAT_BUDGET, Limits
-from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
-    from gradekit.verdict.job import GradingJob, HowToRun
-    from gradekit.verdict.result_cache import CachedResult
-    from gradekit.verdict.score_rule import ScoreRule
+    from gradekit.verdict.job import HowToRun, ScoreRule
+    from gradekit.verdict.opened import OpenedNotebook
+    from gradekit.verdict.progress import NotebookProgress
+    from gradekit.verdict.result_cache import CachedResult, CacheKey
     from gradekit.verdict.tries import RepeatBudget
 
 #: the time that this process has left for second tries, by course and assignment
 _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
 #: after this long without a second try, there is a new budget: formgrader's process runs for weeks
 _NEW_BUDGET_SECONDS = 3600.0
-#: key in a notebook's metadata: what reading and repairing found; only between nbgrader's two steps
-FOUND = "gradekit_found"
 #: key in the metadata of an autograded notebook: the result. It is written last, so a notebook that has it is complete
 RESULT = "gradekit"
 
@@ -46,6 +43,8 @@ class RunChecks(Execute):
     Timeouts are seconds of CPU time, summed over all processes of the kernel. Code that sleeps or waits is stopped
     after twice its limit in real time, and any code after twenty times.
     """
+
+    parent: SubmissionExporter
 
     call_timeout = Float(
         Limits.call_seconds, min=0.1, help="CPU seconds that one call of a student's function may use"
@@ -116,7 +115,7 @@ class RunChecks(Execute):
         return HowToRun(self.limits_of(assignment), kernel_name, self._score_rule())
 
     def _score_rule(self) -> "ScoreRule":
-        from gradekit.verdict.score_rule import ScoreRule
+        from gradekit.verdict.job import ScoreRule
 
         ignore = IgnorePattern(config=self.config)
         return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
@@ -126,80 +125,62 @@ class RunChecks(Execute):
         return self.preprocess(nb, resources)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        result = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
+        opened, result = self.parent.opened, self.parent.opened.result
         if not result.status:
             try:
-                graded = (self.result_of if self.enabled else self._result_without_running)(nb, resources)
+                graded = (
+                    self._graded(nb, resources["nbgrader"]["student"])
+                    if self.enabled
+                    else self._result_without_running(nb)
+                )
             except CourseError as error:
                 stop(self.log, str(error))
-            result = replace(
-                graded.result,
-                notes=result.notes + graded.result.notes,
-                doubts=_of_lost_points(result.doubts, graded.result),
-            )
-            graded.written.put_into(*self._folders(resources))
+            graded.put_outputs_into(nb)
+            result = opened.with_graded(graded.result)
+            source = opened.assignment.source_folder
+            graded.written.put_into(Path(resources["metadata"]["path"]), opened.folder, source)
         for cell in nb.cells:
             if is_test_cell(cell):
                 cell.outputs.insert(0, check_output(result, grade_id(cell) or "", nb))
         nb.metadata[RESULT] = result.as_dict()
         resources[RESULT] = result
-        self.print_result(result, resources)
+        if not self.parent.for_command:
+            _print_result(result, resources["nbgrader"])
         return nb, resources
 
-    def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
-        """Grade the notebook; its code cells get the outputs of the run."""
+    def _graded(self, nb: NotebookNode, student: str) -> "CachedResult":
+        """The result of the notebook as the steps before this one have left it."""
+        from gradekit.verdict.progress import NotebookProgress, grade_here
         from gradekit.verdict.result_cache import ResultCache
-        from gradekit.verdict.tries import grade_unless_cached
 
-        job = self.job_of(nb, resources)
-        root = job.assignment.course.root
-        hide_course(root, self.config)
-        return grade_unless_cached(
-            job,
-            ResultCache(root),
-            self._budget(root, job.assignment.name),
-            lambda cached: not (self.fresh or (self.regrades_stopped() and cached.stopped)),
-        )
+        opened = self.parent.opened
+        before = self.parent.graded(opened.name)
+        if before and (before.failure or _is_of(before, opened, nb)):
+            return before.outcome
+        assignment = opened.assignment
+        root = assignment.course.root
+        job = opened.job(nb, assignment.released(opened.name), self.how_to_run(assignment.name))
+        cache, notebook = ResultCache(root), NotebookProgress(opened)
+        notebook.find(job, cache, self.fresh, self._is_forced)
+        if before and before.key and notebook.key:
+            if before.key == notebook.key:
+                return before.outcome
+            sentence = _graded_again(student, opened.name, before.key, notebook.key)
+            print(f"\n{sentence}", file=sys.stderr, flush=True)  # below the progress bar
+            require_bound(assignment)
+        grade_here(notebook, job, cache, self._budget(root, assignment.name))
+        return notebook.outcome
 
-    def job_of(self, nb: NotebookNode, resources: ResourcesDict) -> "GradingJob":
-        """The notebook as it is graded here, after the steps before this one."""
-        from gradekit.verdict.job import GradingJob
-
-        names = resources["nbgrader"]
-        course = configured_course(self.config)
-        assignment = course.assignment(names["assignment"])
-        handed_in = self._folders(resources)[1]
-        own = own_files(handed_in, course.ignore)
-        return GradingJob(
-            assignment,
-            names["notebook"],
-            nb,
-            assignment.released(names["notebook"]),
-            self.how_to_run(assignment.name),
-            own + own_notebooks(handed_in, nb.cells, own),
-        )
-
-    def _result_without_running(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
+    def _result_without_running(self, nb: NotebookNode) -> "CachedResult":
         """The result that follows from the outputs in the submitted file."""
         from gradekit.submission.submission import Submission
         from gradekit.verdict.ordinary import result_of_outputs
         from gradekit.verdict.result_cache import CachedResult
 
-        names = resources["nbgrader"]
-        assignment = configured_course(self.config).assignment(names["assignment"])
-        released = assignment.released(names["notebook"])
-        ordinary = assignment.ordinary_cells(names["notebook"], nb.cells)
+        opened = self.parent.opened
+        released = opened.assignment.released(opened.name)
+        ordinary = opened.assignment.ordinary_cells(opened.name, nb.cells)
         return CachedResult(result_of_outputs(Submission(nb, released), ordinary, self._score_rule()))
-
-    def _folders(self, resources: ResourcesDict) -> tuple[Path, Path, Path]:
-        """The folders in autograded/, submitted/ and source/ of the submission."""
-        names, folders = resources["nbgrader"], CourseDirectory(config=self.config)
-        student, assignment = names["student"], names["assignment"]
-        return (
-            Path(resources["metadata"]["path"]),
-            Path(folders.format_path(folders.submitted_directory, student, assignment)),
-            Path(folders.format_path(folders.source_directory, ".", assignment)),
-        )
 
     def _budget(self, root: Path, assignment: str) -> "RepeatBudget":
         from gradekit.verdict.tries import RepeatBudget
@@ -209,22 +190,33 @@ class RunChecks(Execute):
             budget = _budgets[root, assignment] = RepeatBudget(self.repeat_budget)
         return budget
 
-    def regrades_stopped(self) -> bool:
+    @property
+    def _is_forced(self) -> bool:
         """True with `--force`: code that was stopped, or that ended its process, is graded again."""
         return any(self.config[name].get("force") is True for name in ("Autograde", "BaseConverter"))
 
-    def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
-        """Print a line for each notebook, and one for each score that a person has to look at."""
-        names = resources["nbgrader"]
-        points = (
-            f"{result.earned:g} points in {result.seconds:g} s" if result.exercises else "nothing to grade"
-        )
-        line = f"{names['assignment']}  {names['student']}: {result.status}, {points}"
-        for text in (line, *(f"  {doubt.why}" for doubt in result.doubts)):
-            print(printable(text, None), file=sys.stderr, flush=True)
+
+def _is_of(before: "NotebookProgress", opened: "OpenedNotebook", nb: NotebookNode) -> bool:
+    """True if this is the notebook that was graded before; a step of the course may have changed its cells."""
+    from gradekit.verdict.result_cache import digest_of_notebook
+
+    return (
+        before.opened is opened and before.key is not None and before.key.notebook == digest_of_notebook(nb)
+    )
 
 
-def _of_lost_points(of_repairs: list[Doubt], graded: SubmissionResult) -> list[Doubt]:
-    """All doubts about a graded notebook: a repaired answer that has passed all its tests is in no doubt."""
-    right = {exercise.grade_id for exercise in graded.exercises if exercise.right}
-    return [doubt for doubt in of_repairs if doubt.grade_id not in right] + graded.doubts
+def _graded_again(student: str, notebook: str, before: "CacheKey", now: "CacheKey") -> str:
+    """A sentence about a notebook that isn't the one that was graded."""
+    parts = [name for name in now.parts | before.parts if now.parts.get(name) != before.parts.get(name)]
+    return (
+        f"{printable(student)}: {printable(notebook)}.ipynb was graded again, since it is not what was graded before "
+        f"(different: {', '.join(parts) or 'checks'}). It has just changed, or a step of c.Autograde changes its cells"
+    )
+
+
+def _print_result(result: SubmissionResult, names: dict[str, str]) -> None:
+    """Print a line for each notebook, and one for each score that a person has to look at."""
+    points = f"{result.earned:g} points in {result.seconds:g} s" if result.exercises else "nothing to grade"
+    line = f"{names['assignment']}  {names['student']}: {result.status}, {points}"
+    for text in (line, *(f"  {doubt.why}" for doubt in result.doubts)):
+        print(printable(text, None), file=sys.stderr, flush=True)

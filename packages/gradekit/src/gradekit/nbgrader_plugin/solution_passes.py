@@ -9,7 +9,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
 from gradekit.course import CourseError, blank_copy, read_notebook
-from gradekit.course.kernels import LIMITED, SANDBOX, hide_course
+from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.session.values import CheckOutcome
@@ -67,6 +67,5 @@ class SolutionPasses(NbGraderPreprocessor):
             return None
         checks = RunChecks(config=self.config)
         trusted = LIMITED if checks.student_kernel == SANDBOX and sandbox_problem() else ""
-        hide_course(assignment.course.root, self.config)
         how = checks.how_to_run(name, trusted)
         return grade(GradingJob(assignment, path.stem, source, blank_copy(source), how)).result

@@ -1,4 +1,4 @@
-"""The other steps of autograde, in order: the hook, the exporter, the repair, and after the checks the scores."""
+"""The other steps of autograde, in order: the hook, the repair, and after the checks the scores."""
 
 import logging
 from copy import deepcopy
@@ -6,12 +6,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode
 from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry, SubmittedNotebook
 from nbgrader.apps.baseapp import NbGrader
-from nbgrader.converters import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import compute_checksum, determine_grade
@@ -19,27 +17,20 @@ from traitlets import TraitError
 from traitlets.config import Application
 
 from gradekit.attempts.rules import NoChance
-from gradekit.course import Assignment, CourseError, read_notebook, stamp_of
-from gradekit.course.added_cells import added_cells
+from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
 from gradekit.course.configuration import read_configuration
 from gradekit.course.doubts import certain_score
-from gradekit.course.files import Stamp, files_in
-from gradekit.course.kernels import other_language
 from gradekit.course.printing import printable, quoted
-from gradekit.nbgrader_plugin.bind import require_bound
-from gradekit.nbgrader_plugin.converters import make_ready
-from gradekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
-from gradekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
-from gradekit.nbgrader_plugin.second_chance import require_chance
+from gradekit.nbgrader_plugin.bind import require_bound_once
+from gradekit.nbgrader_plugin.course_folders import configured_course, stop
+from gradekit.nbgrader_plugin.exporter import SubmissionExporter
+from gradekit.nbgrader_plugin.late import require_chance
+from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from gradekit.page.pictures import has_own_picture
-from gradekit.submission.extra_files import handed_out_files, own_files
-from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.restore import restored
-from gradekit.verdict.results import Status, SubmissionResult
-
-#: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
-_checked: dict[tuple[Path, str], Stamp] = {}
+from gradekit.submission.extra_files import handed_out_files
+from gradekit.verdict.opened import OpenedNotebook, open_notebook
+from gradekit.verdict.results import SubmissionResult
 
 
 def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
@@ -59,111 +50,46 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
         RunChecks(config=config)  # raises if a setting is invalid
         wanted = CourseDirectory(config=config).notebook_id  # set by `--notebook`
         names = [name for name in graded.released_names() if fnmatchcase(name, wanted)]
-        stamp = stamp_of(graded)
-        if _checked.get((course.root, graded.name)) != stamp:
-            require_bound(graded)
-            _checked[course.root, graded.name] = stamp
+        require_bound_once(graded)
     except (CourseError, TraitError) as error:
         stop(log, str(error))
     present = {Path(path).stem for path in notebooks}
     notebooks.extend(str(folder / f"{name}.ipynb") for name in names if name not in present)
 
 
-class SubmissionExporter(NotebookExporter):
-    """Exports the notebook that `RepairCells` wrote. Before that, it exports an empty one for `RepairCells` to fill.
-
-    So nbgrader never reads a submitted file itself, and an unreadable one can't stop the class.
-    """
-
-    parent: BaseConverter
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        make_ready(self.parent)
-
-    def from_filename(
-        self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        path = Path(filename)
-        resources = ResourcesDict() if resources is None else resources
-        metadata = resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
-        notebook = v4.new_notebook()
-        if self._is_repaired(path, resources):
-            notebook = read_notebook(path)
-        else:
-            beside = beside_of(self.parent.coursedir, path.parent, resources["nbgrader"]["assignment"])
-            metadata["set_aside"] = beside.notes()
-        exported: tuple[NotebookNode, dict[str, Any]] = self.from_notebook_node(notebook, resources, **kw)
-        return exported
-
-    def _is_repaired(self, path: Path, resources: dict[str, Any]) -> bool:
-        """True in nbgrader's second step, which reads from autograded/ what the first one wrote."""
-        folders, names = self.parent.coursedir, resources["nbgrader"]
-        written = folders.format_path(folders.autograded_directory, names["student"], names["assignment"])
-        return path.parent == Path(written)
-
-
 class RepairCells(NbGraderPreprocessor):
-    """Reads the submission, and restores every cell that nbgrader knows, once, with its original metadata.
+    """Opens the submission, unless the command that converts it has done so, and puts the restored notebook here.
 
-    If nothing can be read, the released notebook is used instead and the status says why. Notes about the
-    submission go into the notebook's metadata for `RunChecks`.
+    If nothing can be read, the released notebook is used instead, and the page says why.
     """
+
+    parent: SubmissionExporter
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
         try:
             require_chance(self.config, names)
-            assignment = configured_course(self.config).assignment(names["assignment"])
-            released = assignment.released(names["notebook"])
+            opened = self.parent.opened = self._opened(names, resources["metadata"])
         except NoChance as reason:
             stop(self.log, f"{names['assignment']}, {printable(names['student'])}: not graded: {reason}")
         except CourseError as error:
             stop(self.log, str(error))
-        place = resources["metadata"]
-        handed = read_submitted(Path(place["path"], f"{place['name']}.ipynb"), assignment)
-        if not RunChecks(config=self.config).enabled:
-            from gradekit.session.saved_outputs import put_saved_outputs  # it imports what runs kernels
+        for note in opened.result.notes:
+            self.log.warning("%s: %s", names["student"], note)
+        return deepcopy(opened.notebook), resources
 
-            put_saved_outputs(handed)
-        set_aside = place["set_aside"]
-        if handed.notebook is None:
-            self.log.warning("%s: %s", names["student"], handed.problem)
-            status = Status.MISSING if handed.missing else Status.UNREADABLE
-            notebook, found = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *set_aside])
-        else:
-            beside = _files_beside(Path(place["path"]), assignment)
-            added_later = added_cells(assignment.course.root, assignment.name, names["notebook"])
-            repaired = restored(handed.notebook, released, beside, added_later)
-            notebook = repaired.notebook
-            notes = _language_notes(handed.language, released) + handed.notes + repaired.notes
-            found = SubmissionResult(Status.UNGRADED, notes=notes + set_aside, doubts=repaired.doubts)
-            for note in found.notes:
-                self.log.warning("%s: %s", names["student"], note)
-        notebook.metadata[FOUND] = found.as_dict()
-        return notebook, resources
-
-
-def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
-    """The student's own files next to a notebook, and in folders there, but for those that were handed out, by name."""
-    handed_out = {path.name for path in assignment.handed_out()}
-    own = [path for path in own_files(folder, assignment.course.ignore) if path.name not in handed_out]
-    return {
-        str(file.relative_to(folder)): file
-        for path in own
-        for file in files_in(path, assignment.course.ignore)
-    }
-
-
-def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:
-    """A note if a submission was saved with a kernel of another language than the released notebook's."""
-    name, spec = other_language(released.metadata), released.metadata.get("kernelspec", {})
-    language = str(spec.get("language") or name) if name else "Python"
-    lower = saved_with.casefold()
-    if not lower or (lower in (name.casefold(), language.casefold()) if name else "python" in lower):
-        return []
-    saved_with = printable(saved_with, 40)
-    return [f"The notebook was saved with another kernel ({saved_with}); it was graded with {language}."]
+    def _opened(self, names: dict[str, str], place: ResourcesDict) -> OpenedNotebook:
+        graded = self.parent.graded(names["notebook"])
+        if graded is not None and graded.opened.is_current:
+            return graded.opened
+        assignment = configured_course(self.config).assignment(names["assignment"])
+        return open_notebook(
+            assignment,
+            Path(place["path"], f"{names['notebook']}.ipynb"),
+            assignment.released(names["notebook"]),
+            set_aside=place["set_aside"],
+            saved_outputs=not RunChecks(config=self.config).enabled,
+        )
 
 
 class SaveScores(SaveAutoGrades):

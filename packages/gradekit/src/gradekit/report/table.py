@@ -24,7 +24,7 @@ from gradekit.grading.deadlines import deadline_lines
 from gradekit.grading.grades import RecordedScores, grades_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import look_alike
-from gradekit.nbgrader_plugin.second_chance import second_chance_of
+from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.page.headings import exercise_titles
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.extra_files import own_files, time_handed_in

@@ -33,6 +33,7 @@ from sandbox_kernel.folders import HeldFolder
 from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.usage import Usage
+from sandbox_kernel.view import hide
 from sandbox_kernel.watched import WatchedProvisioner
 
 _POLL_SECONDS = 0.2
@@ -72,6 +73,7 @@ class StudentKernel:
             _require_sandbox_for(language, kernel_name)
             kernel_name = COLD
         require_kernel(kernel_name)
+        hide(*files.hidden)
         preload = () if language else limits.preload
         with contextlib.ExitStack() as cleanup:
             folder = HeldFolder("gradekit-kernel-")

@@ -51,7 +51,7 @@ class Session:
             them, unless there are ordinary ones.
         limits: what the submission may use.
         kernel_name: the kernelspec to start; its provisioner decides how the process is confined.
-        files: copied into the notebook's working folder.
+        files: copied into the notebook's working folder; no kernel sees the folders that they hide.
         wary: wait a moment after each cell, to find out which cell started the thread that ends the kernel.
         ordinary: grade_ids of the test cells that have no hidden checks, and so are run.
         handed_out: the files that none of the student's are among, for the kernel of implementations (see `Bench`).

@@ -12,7 +12,6 @@ from gradekit.checks.snippets import snippets_of
 from gradekit.course import Assignment, CourseError
 from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
 from gradekit.course.doubts import Doubt, decided_by_a_person
-from gradekit.course.kernels import hide_course
 from gradekit.session.files_written import WrittenFiles
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.session import Session
@@ -115,7 +114,6 @@ def grade(
 
 def _session(job: GradingJob, ordinary: Container[str], wary: bool) -> Session:
     """A session for the notebook of the job alone."""
-    hide_course(job.assignment.course.root)
     files, handed_out = job.assignment.working_files(job.own_files), job.assignment.working_files()
     return Session(job.notebook, job.how.limits, job.how.kernel_name, files, wary, ordinary, handed_out)
 

@@ -28,8 +28,8 @@ from gradekit.session.causes import (
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
+from gradekit.verdict.job import ScoreRule, is_stderr
 from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
-from gradekit.verdict.score_rule import ScoreRule, is_stderr
 
 #: characters of a message, and of a line of code in it
 _MAX_MESSAGE, _MAX_LINE = 500, 100

@@ -18,19 +18,18 @@ from gradekit.checks.reference import Reference, Store
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
 from gradekit.course.cells import exercise_name
-from gradekit.course.kernels import BUBBLEWRAP, KERNELS, LIMITED, hide_course
+from gradekit.course.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from gradekit.inside.arrays import ArrayKind, has_torch, using
 from gradekit.session.proxy import Student, asked_by, begin_check
 from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
-from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
 from gradekit.verdict.bounds import bounded
 from gradekit.verdict.changed_below import ChangedBelow
 from gradekit.verdict.diagnosis import FailedExercise, diagnose
 from gradekit.verdict.explanation import comparable_message, explain, relation_to, shown, steps_before
 from gradekit.verdict.fingerprint import fingerprint_of
+from gradekit.verdict.opened import open_notebook
 from gradekit.verdict.results import CheckResult, ExerciseResult
 
 
@@ -291,14 +290,13 @@ def _start_checking(key: tuple[Path, str], config: pytest.Config) -> Checking:
     else:
         if len(assignment.source_notebooks()) > 1 and path.stem != name:
             raise CourseError(f"--submission {path}: name one check file of the notebook `{path.stem}`")
-        handed = read_submitted(path)
-        if handed.notebook is None:
-            raise CourseError(handed.problem)
         released = assignment.released(name)
-        submission = Submission(restore_notebook(handed.notebook, released)[0], released)
+        opened = open_notebook(assignment, path, released, name=name, alone=True)
+        if opened.result.status:
+            raise CourseError(opened.result.notes[0])
+        submission = Submission(opened.notebook, released)
     # the instructor's own code needs no sandbox
     kernel = KERNELS[config.getoption("--sandbox")] if path else LIMITED
-    hide_course(assignment.course.root)
     files = assignment.working_files()
     session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=files, handed_out=files)
     session.run_cells()

@@ -36,6 +36,8 @@ if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cache
 
 _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 _MAX_COUNT = 10**6
+#: what nbgrader's metadata says about a cell
+_MARKS = ("grade", "locked", "solution", "task")
 #: from harmless to severe
 _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
 #: how a check ends if code was stopped or ended its process
@@ -47,11 +49,13 @@ class CacheKey:
     """Hashes of what a result depends on: `submission` for the whole notebook, `exercises` for each exercise.
 
     `parts` are the hashes that `submission` combines, by name, so that a message can say which of them has changed.
+    `notebook` is that of the notebook alone (see `digest_of_notebook`).
     """
 
     submission: str
     exercises: dict[str, str]
     parts: dict[str, str] = field(default_factory=dict)
+    notebook: str = ""
 
 
 @dataclass
@@ -188,7 +192,17 @@ def key_of(job: GradingJob) -> CacheKey:
         _digest([job.name, *cells, ordinary, parts]),
         {name: keys[name] for name in names},
         parts,
+        digest_of_notebook(job.notebook),
     )
+
+
+def digest_of_notebook(notebook: NotebookNode) -> str:
+    """A hash of what counts of a notebook when it is graded; equal ones have equal keys for the same files and settings."""
+    marks = [
+        [float(found.get("points") or 0), *(bool(found.get(mark)) for mark in _MARKS)]
+        for found in map(nbgrader_metadata, notebook.cells)
+    ]
+    return _digest([_cells(notebook.cells), marks, other_language(notebook.metadata)])
 
 
 @cache

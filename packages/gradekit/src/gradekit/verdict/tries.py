@@ -6,18 +6,21 @@ the student's own code that ends itself when it doesn't like the draw, so where 
 """
 
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from gradekit.course import CourseError
 from gradekit.course.doubts import Doubt, decided_by_a_person
 from gradekit.session.limits import REPEAT_BUDGET
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.job import GradingJob
-from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
+from gradekit.verdict.result_cache import CachedResult, CacheKey
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
+
+T = TypeVar("T")
 
 GRADER_FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
 UNCONFIRMED = (
@@ -186,40 +189,29 @@ class RepeatBudget:
             self._left -= self.last_used - start
 
 
-def grade_unless_cached(
-    job: GradingJob,
-    cache: ResultCache,
-    budget: RepeatBudget,
-    usable: Callable[[CachedResult], bool] = lambda cached: True,
-) -> CachedResult:
-    """Grade the exercises that are not in the cache, and fill in the outputs of the notebook's cells.
+def repeated(
+    doubtful: Iterable[tuple[T, Try]], budget: RepeatBudget, again: Callable[[T], Try | None]
+) -> Iterator[tuple[T, Try]]:
+    """Repeat each try while there is time; yield what was tried with the final outcome.
 
     Args:
-        budget: for a second try, which follows at once, since nothing else is being graded.
-        usable: whether to use a result from the cache.
-
-    Raises:
-        CourseError: a check is at fault.
+        again: makes the second try, while nothing else runs; None if its process was lost.
     """
-    key = key_of(job)
-    cached = cache.find(job.assignment.name, key)
-    cached = cached if usable(cached) else CachedResult()
-    missing = cached.missing(key)
-    if missing or not cached.result.status:
-        graded = try_once(job, key, missing)
-        if graded.again and budget.allowed:
-            with budget.spending():
-                graded = settled(graded, try_once(job, key, missing, wary=True))
-        elif graded.again:
-            graded = unconfirmed(graded)
-        if graded.fault:
-            raise CourseError(graded.fault)
-        if graded.cached is None:
-            return CachedResult(
-                SubmissionResult(Status.KERNEL_DIED, notes=[GRADER_FAILED.format(graded.failure)])
-            )
-        cached = cached.updated(graded.cached, key)
-        if not graded.again:
-            cache.store(job.assignment.name, key, cached)
-    cached.put_outputs_into(job.notebook)
-    return cached
+    for what, first in doubtful:
+        if not budget.allowed:
+            yield what, unconfirmed(first)
+            continue
+        with budget.spending():
+            second = again(what)
+        yield what, first if second is None else settled(first, second)
+
+
+def with_unconfirmed(last: SubmissionResult | None, key: CacheKey, outcome: Try) -> Try:
+    """The outcome, after the try of the last command, if there was no time to repeat that one then."""
+    if last is None or not last.suspect or last.key != key.submission:
+        return outcome
+    if outcome.cached is None or outcome.again:
+        return outcome
+    doubts = [doubt for doubt in last.doubts if doubt.stands_by]
+    first = CachedResult(replace(last, notes=[], doubts=doubts), outcome.cached.outputs)
+    return settled(Try(first, again=True), outcome)

@@ -25,7 +25,7 @@ from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.write import NoSpace, Writer
 from gradekit.nbgrader_plugin.converters import FeedbackOne, reason_of
-from gradekit.nbgrader_plugin.second_chance import second_chance_of
+from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.page.shown import deadline_of
 from gradekit.submission.renamed import is_notebook, move_up, put_endings_right
 from gradekit.verdict.grade import points_of

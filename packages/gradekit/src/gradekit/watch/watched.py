@@ -12,8 +12,8 @@ from gradekit.course.printing import quoted
 from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import local_workers
+from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.nbgrader_plugin.second_chance import second_chance_of
 from gradekit.watch.arrivals import Inbound, Submitted
 from gradekit.watch.exchange import ExchangeOf, put_all_back
 from gradekit.watch.history import History
@@ -38,7 +38,7 @@ class Gradings:
 
     def __init__(self, course: RunningCourse, options: GradingOptions) -> None:
         self._course, self._options = course, options
-        self._workers = None if options.scheduler else local_workers(options.workers)
+        self._workers = None if options.scheduler else local_workers(options.workers, course.layout)
         self._gradings: dict[str, tuple[ClassGrading, Stamp]] = {}
 
     def of(self, assignment: Assignment) -> ClassGrading:

@@ -1,0 +1,62 @@
+"""In autograde, around the steps: has each notebook of a submission opened once, whoever grades it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode, v4
+from nbgrader.converters import BaseConverter
+
+from gradekit.course import read_notebook
+from gradekit.nbgrader_plugin.converters import AutogradeOne, make_ready
+from gradekit.nbgrader_plugin.course_folders import beside_of
+
+if TYPE_CHECKING:  # the configuration imports this module in every command
+    from gradekit.verdict.opened import OpenedNotebook
+    from gradekit.verdict.progress import NotebookProgress
+
+
+class SubmissionExporter(NotebookExporter):
+    """Exports the notebook that `RepairCells` wrote. Before that, it exports an empty one for `RepairCells` to fill.
+
+    So nbgrader never reads a submitted file itself, and an unreadable one can't stop the class. `opened` is the notebook
+    under way, of which `RepairCells` makes a note here for `RunChecks`: nbgrader itself passes on only what it writes.
+    """
+
+    parent: BaseConverter
+    opened: "OpenedNotebook"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        make_ready(self.parent)
+
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        path = Path(filename)
+        resources = ResourcesDict() if resources is None else resources
+        metadata = resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
+        notebook = v4.new_notebook()
+        if self._is_repaired(path, resources):
+            notebook = read_notebook(path)
+        else:
+            beside = beside_of(self.parent.coursedir, path.parent, resources["nbgrader"]["assignment"])
+            metadata["set_aside"] = beside.notes()
+        exported: tuple[NotebookNode, dict[str, Any]] = self.from_notebook_node(notebook, resources, **kw)
+        return exported
+
+    @property
+    def for_command(self) -> bool:
+        """True if a command of gradekit converts, which has graded before and reports what goes wrong."""
+        return isinstance(self.parent, AutogradeOne)
+
+    def graded(self, name: str) -> "NotebookProgress | None":
+        """The notebook as the command has graded it; None if it has not."""
+        return self.parent.graded.get(name) if isinstance(self.parent, AutogradeOne) else None
+
+    def _is_repaired(self, path: Path, resources: dict[str, Any]) -> bool:
+        """True in nbgrader's second step, which reads from autograded/ what the first one wrote."""
+        folders, names = self.parent.coursedir, resources["nbgrader"]
+        written = folders.format_path(folders.autograded_directory, names["student"], names["assignment"])
+        return path.parent == Path(written)

@@ -1,0 +1,125 @@
+"""A submission's notebook, read and restored once for everything that follows: grading it, and writing its result."""
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from gradekit.course import Assignment
+from gradekit.course.added_cells import added_cells
+from gradekit.course.files import Stamp, files_in, files_stamp
+from gradekit.course.kernels import other_language
+from gradekit.course.printing import printable
+from gradekit.submission.extra_files import own_files, own_notebooks
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.restore import restored
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.results import Status, SubmissionResult
+
+
+@dataclass(frozen=True)
+class OpenedNotebook:
+    """A notebook as it was handed in, with every cell that nbgrader knows; without one, the released notebook.
+
+    Args:
+        name: the notebook's name, without folder and suffix.
+        folder: where it was handed in.
+        result: what is known before anything has run: why it can't be graded, or notes and doubts about its repair.
+        versions: sentences about other versions of it, which are not graded.
+        stamp: of the files in the folder when it was opened.
+    """
+
+    assignment: Assignment
+    name: str
+    folder: Path
+    notebook: NotebookNode
+    result: SubmissionResult
+    versions: list[str]
+    stamp: Stamp
+
+    @property
+    def is_current(self) -> bool:
+        """False if something in its folder has changed since."""
+        return self.stamp == files_stamp(_everything_in(self.folder))
+
+    def job(self, notebook: NotebookNode, released: NotebookNode, how: HowToRun) -> GradingJob:
+        """What to grade: `notebook` is the restored one, with the changes of other steps."""
+        own = own_files(self.folder, self.assignment.course.ignore)
+        own += own_notebooks(self.folder, notebook.cells, own)
+        return GradingJob(self.assignment, self.name, notebook, released, how, own)
+
+    def with_graded(self, graded: SubmissionResult) -> SubmissionResult:
+        """The whole result: a repaired answer that has passed all its tests is in no doubt."""
+        right = {exercise.grade_id for exercise in graded.exercises if exercise.right}
+        doubts = [doubt for doubt in self.result.doubts if doubt.grade_id not in right]
+        return replace(graded, notes=self.result.notes + graded.notes, doubts=doubts + graded.doubts)
+
+
+def open_notebook(
+    assignment: Assignment,
+    path: Path,
+    released: NotebookNode,
+    *,
+    name: str = "",
+    set_aside: Sequence[str] = (),
+    saved_outputs: bool = False,
+    alone: bool = False,
+) -> OpenedNotebook:
+    """Read a notebook that was handed in as the file `path`, or under another name beside it, and restore it.
+
+    Args:
+        name: the notebook's name, if it isn't that of the file.
+        set_aside: sentences about files in the folder that were moved away.
+        saved_outputs: give the cells the outputs that they were handed in with.
+        alone: don't look at the other files in the folder, which isn't one of submitted/.
+    """
+    folder, name = path.parent, name or path.stem
+    # before reading, since it may be handed in again meanwhile
+    stamp = () if alone else files_stamp(_everything_in(folder))
+    handed_in = read_submitted(path, None if alone else assignment)
+    if handed_in.notebook is None:
+        status = Status.MISSING if handed_in.missing else Status.UNREADABLE
+        notebook = deepcopy(released)
+        result = SubmissionResult(status, notes=[handed_in.problem, *set_aside])
+    else:
+        if saved_outputs:
+            from gradekit.session.saved_outputs import put_saved_outputs  # it imports what runs kernels
+
+            put_saved_outputs(handed_in)
+        beside = {} if alone else _files_beside(folder, assignment)
+        added_later = added_cells(assignment.course.root, assignment.name, name)
+        whole = restored(handed_in.notebook, released, beside, added_later)
+        notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
+        notebook = whole.notebook
+        result = SubmissionResult(Status.UNGRADED, notes=notes, doubts=whole.doubts)
+    return OpenedNotebook(assignment, name, folder, notebook, result, handed_in.versions, stamp)
+
+
+def _everything_in(folder: Path) -> Iterator[Path]:
+    yield folder
+    if not folder.is_symlink():  # nothing in it is read then
+        yield from folder.rglob("*")
+
+
+def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
+    """The student's own files next to a notebook, and in folders there, but for those that were handed out, by name."""
+    handed_out = {path.name for path in assignment.handed_out()}
+    own = [path for path in own_files(folder, assignment.course.ignore) if path.name not in handed_out]
+    return {
+        str(file.relative_to(folder)): file
+        for path in own
+        for file in files_in(path, assignment.course.ignore)
+    }
+
+
+def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:
+    """A note if a submission was saved with a kernel of another language than the released notebook's."""
+    name, spec = other_language(released.metadata), released.metadata.get("kernelspec", {})
+    language = str(spec.get("language") or name) if name else "Python"
+    lower = saved_with.casefold()
+    if not lower or (lower in (name.casefold(), language.casefold()) if name else "python" in lower):
+        return []
+    saved_with = printable(saved_with, 40)
+    return [f"The notebook was saved with another kernel ({saved_with}); it was graded with {language}."]
