@@ -102,6 +102,7 @@ INHERITED = {
     "converters.base.BaseConverter._format_dest": "(self, assignment_id, student_id, escape=False)",
     "converters.base.BaseConverter.assignments": "Dict",
     "converters.base.BaseConverter.coursedir": "Instance",
+    "converters.base.BaseConverter.force": "Bool",
     "converters.base.BaseConverter.notebooks": "List",
     "converters.base.BaseConverter.writer": "Instance",
     "exchange.abc.exchange.Exchange.coursedir": "Instance",

@@ -61,7 +61,7 @@ def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_examp
         ("@points(40)\n", "test_normalized.py"),
         ("from gradekit.checks import Mistakes\n", "mistakes.py"),
         ("from gradekit.checks import Alternatives\n", "alternatives.py"),
-        ("from gradekit.checks import try_it\n", "try_it.py"),
+        ("import torch\n\nfrom gradekit.checks import try_it\n", "try_it.py"),
     ]:
         lines = [line.strip() for line in block(shown).splitlines() if line.strip()]
         text = (checks / file).read_text()

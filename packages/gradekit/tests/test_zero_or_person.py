@@ -27,6 +27,12 @@ SHOWN = {
     "an answer that was copied from another cell passes": f"{CODE}[below its test in a new cell]",
     "an answer that was copied from another cell, or": f"{CODE}[copied from another cell and wrong]",
     "a code answer is text that isn't code": f"{CODE}[prose in place of code]",
+    "an answer cell is code but for lines": (
+        "test_merged_cells::test_a_person_decides_on_an_answer_that_is_code_but_for_fences_and_prompts"
+    ),
+    "an edited test cell or given cell is too long": (
+        "test_merged_cells::test_an_edit_that_is_too_long_to_be_searched_is_named_and_a_person_decides"
+    ),
     "the notebook has two different answers": f"{CODE}[two answers the last of which is wrong]",
     "an ordinary test cell is above its answer": f"{CODE}[its own cell below its test]",
     "a cell below the test cell changes": (

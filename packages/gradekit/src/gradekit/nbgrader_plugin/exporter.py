@@ -1,4 +1,4 @@
-"""In autograde, around the steps: has each notebook of a submission opened once, whoever grades it."""
+"""In autograde, around the steps: opens each notebook of a submission once."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

@@ -31,7 +31,7 @@ class ChangedBelow:
         self._given_up = changes is None  # code that hangs here, say, must not do so at every check
         above, below = submission.released_names(test)
         for change in changes or []:
-            # whoever wrote the check knows what the cells that were handed out do with these names
+            # the check was written with what the handed-out cells do with these names in mind
             known = change.name in above or change.name in asked
             meant = change.name in asked and change.name in below
             if not known or (submission.is_student_s(change.cell) and not meant):
