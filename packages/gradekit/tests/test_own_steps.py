@@ -35,6 +35,7 @@ def test_a_list_of_own_steps_keeps_them_in_their_places():
         "mine.Step",
         "gradekit.nbgrader_plugin.bind.BindChecks",
         "gradekit.nbgrader_plugin.generating.RequireSameCells",
+        "gradekit.nbgrader_plugin.solution_passes.SolutionPasses",
         "gradekit.nbgrader_plugin.released_pictures.RemoveSolutionPictures",
     ]
 

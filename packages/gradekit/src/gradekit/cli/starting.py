@@ -51,7 +51,7 @@ def _topics() -> list[str]:
 def _help(options: argparse.Namespace) -> None:
     topics = _topics()
     if options.topic not in topics:
-        known = ", ".join(f"`gradekit help {topic}`" for topic in topics)
+        known = ", ".join(f"`gradekit help {quoted(topic)}`" for topic in topics)
         raise CourseError(f"the topics are {known}; a command explains itself with --help")
     print((_TOPICS / f"{options.topic}.md").read_text(encoding="utf-8"), end="")
 
@@ -72,15 +72,17 @@ def _init(options: argparse.Namespace) -> None:
         written.unlink()  # so that the command can be repeated
         raise
     record(assignment)
-    name = quoted(assignment.name)
     notebook = assignment.source_notebooks()[0]
+    hand_in = Path("submitted", "STUDENT", assignment.name, notebook.name)
     lines = [f"A course in {root}:"]
     lines += [f"  {path.relative_to(root)}" for path in (written, notebook, assignment.checks)]
     lines += ["The assignment works. Release it, then change it piece by piece (`gradekit help checks`):"]
     lines += [f"  cd {quoted(str(folder))}"] * (folder != Path())
-    lines += [f"  nbgrader generate_assignment {name}   # the notebook for students, in release/"]
-    lines += [f"  gradekit audit {name}   # are the checks right?"]
-    lines += [f"  gradekit autograde {name}   # grade submitted/STUDENT/{name}/{quoted(notebook.name)}"]
+    lines += [
+        f"  nbgrader generate_assignment {quoted(assignment.name)}   # the notebook for students, in release/"
+    ]
+    lines += [f"  gradekit audit {quoted(assignment.name)}   # are the checks right?"]
+    lines += [f"  gradekit autograde {quoted(assignment.name)}   # grade {quoted(hand_in)}"]
     print_lines(lines)
 
 
@@ -96,7 +98,7 @@ def _demo(options: argparse.Namespace) -> int:
         print_lines([f"Without a sandbox: {problem}.", _WITHOUT_SANDBOX, ""])
     root = options.folder.resolve()
     assignment, students = write_demo(root)
-    name = quoted(assignment.name)
+    name = assignment.name
     width = max(len(student.sample.student) for student in students)
     print_lines([f"A course in {root}, with one assignment and five submissions:"])
     print_lines(f"  {student.sample.student:{width}}  {student.what}" for student in students)
@@ -117,7 +119,7 @@ def _demo(options: argparse.Namespace) -> int:
     folder = quoted(str(options.folder))
     print_lines(
         [
-            f"  cd {folder} && gradekit audit {name}   # are the checks right? grade every known mistake",
+            f"  cd {folder} && gradekit audit {quoted(name)}   # are the checks right? grade every known mistake",
             f"  gradekit --course-dir {folder} adopt   # what gradekit would do with an nbgrader course",
             "  gradekit init my-course   # a course of your own",
         ]
@@ -135,7 +137,7 @@ def _run(root: Path, command: str, *arguments: str) -> None:
     Raises:
         CourseError: it failed. Its own message is above.
     """
-    shown = " ".join([command, *arguments])
+    shown = " ".join([command, *map(quoted, arguments)])
     print_lines(["", f"$ {shown}"])
     sys.stdout.flush()
     # -m: `uvx gradekit demo` has no `nbgrader` on PATH
