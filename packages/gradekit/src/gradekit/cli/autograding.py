@@ -34,6 +34,12 @@ def add(commands: Commands) -> None:
         added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
         added.add_sandbox()
         added.add_argument("--fresh", action="store_true", help="do not use the result cache")
+        added.add_argument(
+            "--strict",
+            action="store_true",
+            help="exit with 1 if a person has to look at anything new; without this, only if the grader could not "
+            "grade a submission",
+        )
         if run is _autograde:
             added.add_argument(
                 "--force", action="store_true", help="autograde all submissions, not only new ones"
@@ -49,12 +55,14 @@ def _autograde(options: argparse.Namespace) -> int:
 
     misplaced = misplaced_notebooks(course.folders)
     print_lines(misplaced)
-    worst = int(bool(misplaced))
+    failed, odd = False, bool(misplaced)
     for assignment in chosen:
         students, problems = _to_grade(course, assignment, options.force)
-        problems += _grade(options, course, assignment, students)
-        worst = max(worst, _conclude(locked_class_table(course, assignment), problems, students))
-    return worst
+        found, not_graded = _grade(options, course, assignment, students)
+        table = locked_class_table(course, assignment)
+        odd = _conclude(table, [*problems, *found, *not_graded], students) or odd
+        failed = failed or bool(not_graded)
+    return int(failed or (options.strict and odd))
 
 
 def _to_grade(
@@ -71,16 +79,22 @@ def _to_grade(
 
 def _grade(
     options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment", students: list[str]
-) -> list[str]:
-    """Grade the submissions and write the results; returns sentences about what a person has to look at."""
+) -> tuple[list[str], list[str]]:
+    """Grade the submissions and write the results.
+
+    Returns sentences about what a person has to look at, and about what the grader could not grade or write.
+    """
+    problems: list[str] = []
+    not_graded: list[str] = []
     if not students:
-        return []
+        return problems, not_graded
     start_server(course, options.sandbox, options.scheduler)
-    problems = []
+    from gradekit.grading.write import Refused
 
     def graded(grading: "ClassGrading") -> "Iterator[SubmissionProgress]":
         for submission in grading.grade(students):
-            problems.extend(_failures(submission))
+            problems.extend(_problems(submission))
+            not_graded.extend(_failures(submission))
             yield submission
 
     with (
@@ -89,18 +103,19 @@ def _grade(
         progress_bar(assignment.name, "submission", len(students)) as bar,
     ):
         for _, unwritten in writers.write(graded(grading)):
-            problems += unwritten
+            for line in unwritten:
+                (problems if isinstance(line, Refused) else not_graded).append(line)
             bar.update()
-    return problems
+    return problems, not_graded
 
 
 def _regrade(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from gradekit.grading.regrade import Move, move_lines, moves
-    from gradekit.grading.write import Writer
+    from gradekit.grading.write import Refused, Writer
     from gradekit.report.letters import Letters
 
-    failed = False
+    failed = odd = False
     for assignment in chosen:
         students, problems = _to_grade(course, assignment, everybody=True)
         moved: list[Move] = []
@@ -110,11 +125,10 @@ def _regrade(options: argparse.Namespace) -> int:
         ):
             writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
             for found, of_student in moves(course, grading, students):
-                failures = _failures(found)
-                ungraded = any(notebook.failure for notebook in found.notebooks)
-                problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
+                ungraded = [f"{line} Its score is unchanged." for line in _failures(found)]
                 unwritten = [] if options.dry_run or ungraded else writer.write(found, assignment.name)
-                problems += unwritten
+                problems += [*_problems(found), *ungraded, *unwritten]
+                failed = failed or any(not isinstance(line, Refused) for line in (*ungraded, *unwritten))
                 if not ungraded and not unwritten:
                     moved += of_student
                     if not options.dry_run:
@@ -126,15 +140,18 @@ def _regrade(options: argparse.Namespace) -> int:
         print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
         if letters.count:
             print(f"  {counted(letters.count, 'letter')}: {letters.folder}")
-        failed = failed or bool(problems)
-    return int(failed)
+        odd = odd or bool(problems)
+    return int(failed or (options.strict and odd))
+
+
+def _problems(submission: "SubmissionProgress") -> list[str]:
+    """What a person has to look at, apart from the status."""
+    return [f"{printable(submission.student)}: {problem}" for problem in submission.problems]
 
 
 def _failures(submission: "SubmissionProgress") -> list[str]:
-    """Problems of a submission that a person has to look at, apart from the status."""
     student = printable(submission.student)
-    failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
-    return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]
+    return [f"{student}: the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
 
 
 def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
@@ -196,11 +213,11 @@ def _writers(
     return contextlib.closing(Writers(course, assignment.name, count, warm))
 
 
-def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> int:
+def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> bool:
     """Print the statuses, and which students need a person's attention.
 
-    Returns 1 if there are problems, or one of these students, who are new, needs attention; what an earlier command has
-    reported is only repeated.
+    Returns whether there are problems, or one of these students, who are new, needs attention; what an earlier command
+    has reported is only repeated.
     """
     from gradekit.report.table import instead_lines, removed_lines
     from gradekit.verdict.results import Status
@@ -218,7 +235,7 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
     graded = {statuses_now[name] for name in students if name in statuses_now} - {Status.MISSING}
     new = "" if graded else "nothing new to grade; "
     print_lines([f"{table.assignment}: {new}{statuses}", *(f"  {line}" for line in lines)])
-    return int(bool(problems) or bool(graded - {Status.GRADED}))
+    return bool(problems) or bool(graded - {Status.GRADED})
 
 
 def _doubts(table: "ClassTable") -> Iterator[str]:
