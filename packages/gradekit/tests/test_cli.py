@@ -53,9 +53,7 @@ def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["autgrade", "01_double"])
     assert ended.value.code == 2
-    assert capsys.readouterr().err == (
-        "gradekit: there is no command autgrade, as `gradekit --help` shows. Did you mean `autograde`?\n"
-    )
+    assert capsys.readouterr().err == ("gradekit: there is no command autgrade. Did you mean `autograde`?\n")
 
 
 def test_a_misspelt_assignment_is_answered_with_the_one_that_was_meant(generated, capsys):

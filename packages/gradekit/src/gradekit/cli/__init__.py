@@ -81,15 +81,15 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one line that a command doesn't exist, where argparse lists all."""
+    """Answers a misspelt command with the one that was meant; of any other, argparse says which there are."""
 
     commands: Commands
 
     def error(self, message: str) -> NoReturn:
         if unknown := re.search(r"invalid choice: (['\"])(.*)\1 \(", message):
-            nearest = did_you_mean(unknown[2], self.commands.names)
-            _print_error(f"there is no command {unknown[2]}, as `gradekit --help` shows{nearest}")
-            self.exit(2)
+            if nearest := did_you_mean(unknown[2], self.commands.names):
+                _print_error(f"there is no command {unknown[2]}{nearest}")
+                self.exit(2)
         super().error(message)
 
 

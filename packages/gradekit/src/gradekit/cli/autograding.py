@@ -125,7 +125,7 @@ def _grade(
     if not students:
         return problems, not_graded
     start_server(course, options.sandbox, options.scheduler)
-    from gradekit.grading.write import Refused
+    from gradekit.grading.write import RefusedHandIn
 
     def graded(grading: "ClassGrading") -> "Iterator[SubmissionProgress]":
         for submission in grading.grade(students):
@@ -140,7 +140,7 @@ def _grade(
     ):
         for _, unwritten in writers.write(graded(grading)):
             for line in unwritten:
-                (problems if isinstance(line, Refused) else not_graded).append(line)
+                (problems if isinstance(line, RefusedHandIn) else not_graded).append(line)
             bar.update()
     return problems, not_graded
 
@@ -148,7 +148,7 @@ def _grade(
 def _regrade(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from gradekit.grading.regrade import Move, move_lines, moves
-    from gradekit.grading.write import Refused, Writer
+    from gradekit.grading.write import RefusedHandIn, Writer
     from gradekit.report.letters import Letters
 
     failed = odd = False
@@ -164,7 +164,9 @@ def _regrade(options: argparse.Namespace) -> int:
                 ungraded = [f"{line} Its score is unchanged." for line in _failures(found)]
                 unwritten = [] if options.dry_run or ungraded else writer.write(found, assignment.name)
                 problems += [*_problems(found), *ungraded, *unwritten]
-                failed = failed or any(not isinstance(line, Refused) for line in (*ungraded, *unwritten))
+                failed = failed or any(
+                    not isinstance(line, RefusedHandIn) for line in (*ungraded, *unwritten)
+                )
                 if not ungraded and not unwritten:
                     moved += of_student
                     if not options.dry_run:

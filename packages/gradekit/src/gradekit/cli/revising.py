@@ -132,7 +132,6 @@ def _deadline(options: argparse.Namespace) -> None:
         lines = list(deadline_lines(gradebook, name, clock)) or ["no deadline"]
     print_lines([f"{name}: {lines[0]}", *lines[1:]])
     if changes and course.handed_in(name):
-        only = f" --student {quoted(options.student)}" if options.student else ""
         print_lines(
-            [f"  For penalties of what is graded already: `gradekit autograde {quoted(name)}{only} --force`"]
+            [f"  For penalties of what is graded already: `gradekit autograde {quoted(name)} --force`"]
         )

@@ -30,7 +30,7 @@ class NoSpace(CourseError):
     """Nothing can be written for anybody."""
 
 
-class Refused(str):
+class RefusedHandIn(str):
     """A line about a hand-in that the rules of the course don't accept: nothing has failed."""
 
     __slots__ = ()
@@ -104,7 +104,7 @@ class Writer:
                 converter.start()
             except SystemExit as stopped:  # raised by one of gradekit's steps
                 reason = str(stopped).splitlines()[0]
-                kind = Refused if isinstance(stopped, NotAccepted) else str
+                kind = RefusedHandIn if isinstance(stopped, NotAccepted) else str
             except Exception as error:  # it must not cost the others their grades
                 reason = reason_of(converter.failure or error)
                 _require_writing(converter.failure or error, reason)
