@@ -86,10 +86,10 @@ class _Parser(argparse.ArgumentParser):
     commands: Commands
 
     def error(self, message: str) -> NoReturn:
-        if unknown := re.search(r"invalid choice: (['\"])(.*)\1 \(", message):
-            if nearest := did_you_mean(unknown[2], self.commands.names):
-                _print_error(f"there is no command {unknown[2]}{nearest}")
-                self.exit(2)
+        unknown = re.search(r"invalid choice: (['\"])(.*)\1 \(", message)
+        if unknown and (nearest := did_you_mean(unknown[2], self.commands.names)):
+            _print_error(f"there is no command {unknown[2]}{nearest}")
+            self.exit(2)
         super().error(message)
 
 
