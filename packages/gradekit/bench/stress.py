@@ -119,7 +119,7 @@ def _graded_beside(folder: CourseFolder, honest: list[Sample], count: int, load:
         code = subprocess.run(
             command, cwd=folder.root, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         ).returncode
-    if code not in (0, 1):  # 1: a hog could not be graded
+    if code not in (0, 1):  # 1: the grader failed on a hog
         print(f"{folder.name} {load}: not graded")
         return [f"`gradekit autograde` ended with {code}:\n{folder.log.read_text(errors='replace')[-2000:]}"]
     lost = [losses for sample in honest if (losses := _lost(folder, sample.student))]

@@ -162,6 +162,32 @@ def test_a_python_notebook_whose_kernel_is_missing_runs_with_gradekit_only(cours
     )
 
 
+def test_a_kernel_that_nbgrader_s_settings_replace_is_not_said_to_stop_it(course):
+    kernel = {"name": "python2", "display_name": "x", "language": "python"}
+    course.write("source/ps1/a.ipynb", ordinary(), kernel=kernel)
+    course.config("c.ExecutePreprocessor.kernel_name = 'python3'")
+    assert "plain nbgrader can't run it" not in " ".join(course.look().changes)
+    course.config("c.ExecutePreprocessor.kernel_name = 'python2'")
+    assert "plain nbgrader can't run it" in " ".join(course.look().changes)
+
+
+def test_25_equal_findings_are_one_line_that_says_where_they_are(course, capsys):
+    kernel = {"name": "python2", "display_name": "x", "language": "python"}
+    for number in range(25):
+        cells = [ordinary(source="assert True")] * (number % 2) + [code("answer", "import nothing_like_it")]
+        course.write(f"source/ps{number:02}/a.ipynb", *cells, kernel=kernel)
+    assert main(["--course-dir", str(course.root), "adopt"]) == 0
+    out = capsys.readouterr().out
+    paths = [f"{course.root}/source/ps{number:02}/a.ipynb" for number in range(25)]
+    (line,) = [line for line in out.splitlines() if "its kernel `python2` isn't installed" in line]
+    assert line.startswith(f"  - {paths[0]}; {paths[1]}; {paths[2]} and 22 more: its kernel `python2` isn't")
+    (line,) = [line for line in out.splitlines() if "`nothing_like_it`" in line]
+    assert line.startswith(
+        f"  - {paths[0]}, cell 1; {paths[1]}, cell 2; {paths[2]}, cell 1 and 22 more: imports `nothing_like_it`"
+    )
+    assert len(course.look().changes) == 50, "a program gets them one by one"
+
+
 def test_a_graded_raw_cell_is_refused_as_nbgrader_does(course):
     path = course.write(
         "source/ps1/a.ipynb",

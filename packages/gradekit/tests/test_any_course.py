@@ -99,7 +99,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_who_handed_in_one_of_two_notebooks_is_partly_handed_in(course):
     code, counts, ben = (course / "week 1.txt").read_text().splitlines()[:3]
-    assert (code, counts) == ("1", "week 1: 1 graded, 1 partly handed in")
+    assert (code, counts) == ("0", "week 1: 1 graded, 1 partly handed in")
     assert ben == "  ben: partly handed in (lab graded, theory missing)"
 
 

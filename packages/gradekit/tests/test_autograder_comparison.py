@@ -95,9 +95,7 @@ def compared(tmp_path_factory):
     (root / "graded" / "mine.txt").write_text("not to be touched")
     before = files(root)
     command = [sys.executable, "-m", "gradekit", "--course-dir", str(root), "adopt", "--compare", "--json"]
-    done = subprocess.run(
-        [*command, "--workers", "2"], capture_output=True, text=True, check=False, cwd=root.parent
-    )
+    done = subprocess.run([*command, "--workers", "2"], capture_output=True, text=True, check=False, cwd=root)
     assert done.returncode == 1, done.stderr
     return json.loads(done.stdout), done.stderr, before == files(root)
 
@@ -204,7 +202,7 @@ def test_a_course_plugged_in_through_another_file_is_not_compared(tmp_path, caps
     ],
 )
 def test_the_copies_have_the_course_s_settings_and_gradebook_without_earlier_scores(
-    tmp_path, encoding, config
+    tmp_path, encoding, config, monkeypatch
 ):
     course = tmp_path / "zoë's course"
     for place in ("source/ps1", "release/ps1", "submitted/ada/ps1", "autograded/ada/ps1", "data"):
@@ -229,6 +227,8 @@ def test_the_copies_have_the_course_s_settings_and_gradebook_without_earlier_sco
         assert sorted(path.name for path in copy.root.iterdir()) == [
             "data", "gradebook.db", "nbgrader_config.py", "release", "source", "submitted",
         ]  # fmt: skip
+        monkeypatch.chdir(course)  # nbgrader reads the configuration in the working directory, too
+        assert ("Autograde" in copy.course.config) is adopted
         assert generated(copy, "ps1", "é")
         with Gradebook(copy.gradebook_url) as gradebook:
             assert gradebook.find_assignment("ps1").submissions == []

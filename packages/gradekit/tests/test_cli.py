@@ -2,8 +2,10 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +47,50 @@ def test_help_lists_every_command(capsys):
         main(["--help"])
     shown = capsys.readouterr().out
     assert [name for name in COMMANDS if f"\n    {name} " not in shown] == []
+
+
+def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["autgrade", "01_double"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == ("gradekit: there is no command autgrade. Did you mean `autograde`?\n")
+
+
+def test_a_misspelt_assignment_is_answered_with_the_one_that_was_meant(generated, capsys):
+    assert generated.gradekit("table", "01_duoble") == 2
+    assert "has no 01_duoble; it has 01_double. Did you mean `01_double`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("gradekit autog", {"autograde"}),
+        ("gradekit autograde --fo", {"--force"}),
+        ("gradekit autograde 01", {"01_double"}),
+        ("gradekit --course-dir {} deadline 01", {"01_double"}),
+    ],
+)
+def test_bash_completes_commands_options_and_assignments(generated, typed, completed):
+    pytest.importorskip("argcomplete")
+    line = typed.format(generated.root)
+    words = len(line.split()) - 1
+    script = f"""
+eval "$(register-python-argcomplete gradekit)"
+COMP_LINE={shlex.quote(line)}
+COMP_POINT={len(line)} COMP_WORDS=({line}) COMP_CWORD={words} COMP_TYPE=9
+_python_argcomplete gradekit {shlex.quote(line.split()[-1])} {shlex.quote(line.split()[-2])}
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=generated.root,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert set(done.stdout.split()) == completed, done.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)

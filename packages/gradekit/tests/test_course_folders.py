@@ -188,5 +188,5 @@ def test_reading_the_configuration_writes_nothing(tmp_path, home):
 def test_a_folder_whose_name_is_html_is_renamed_since_formgrader_would_run_it(tmp_path):
     course = PlainCourse(tmp_path / "course").write().pretend_generated()
     course.hand_in('"><img src=x onerror=evil()>', 2)
-    assert main(["--course-dir", str(course.root), "autograde"]) == 1
+    assert main(["--course-dir", str(course.root), "autograde", "--strict"]) == 1
     assert list(course.scores()) == ["”›‹img src=x onerror=evil()›"]

@@ -139,6 +139,35 @@ def test_the_command_sets_and_shows_deadlines_and_extensions(graded_class, capsy
     assert "`nbgrader db student add nobody`" in err
 
 
+def test_an_extension_by_days_ends_at_the_deadline_s_time_of_day(graded_class, capsys):
+    with (graded_class.root / "nbgrader_config.py").open("a") as file:
+        file.write('c.CourseTime.zone = "Europe/Berlin"\n')
+    extend = ["deadline", "01_double", "--student", "right", "--days"]
+    assert graded_class.gradekit(*extend, "2") == 2
+    assert "has no deadline to extend" in capsys.readouterr().err
+    assert graded_class.gradekit("deadline", "01_double", "2026-10-24 23:59") == 0
+    assert graded_class.gradekit(*extend, "2") == 0
+    assert graded_class.gradekit(*extend, "2") == 0, (
+        "it counts from the deadline, so the same again changes nothing"
+    )
+    out = capsys.readouterr().out
+    assert out.count("  right: 2026-10-26 23:59 CET (22:59 UTC)\n") == 2, "the clocks change in between"
+    assert "`gradekit autograde 01_double --force`" in out
+    for wrong, words in [
+        (["--days", "2"], "--days needs --student"),
+        (["--student", "right"], "--student needs either a TIME or --days"),
+        (
+            ["2026-10-25 12:00", "--student", "right", "--days", "2"],
+            "--student needs either a TIME or --days",
+        ),
+        (["--student", "rihgt", "--days", "2"], "Did you mean `right`?"),
+        (["--student", "right", "--days", "9" * 9], "isn't a date"),
+        (["--student", "right", "--days", "9" * 99], "isn't a date"),
+    ]:
+        assert graded_class.gradekit("deadline", "01_double", *wrong) == 2
+        assert words in capsys.readouterr().err
+
+
 def test_a_deadline_that_nbgrader_has_misread_is_noticed(graded_class, capsys):
     done = graded_class.run(
         "nbgrader", "db", "assignment", "add", "01_double", "--duedate=2026-07-09 23:59:00 +0200"

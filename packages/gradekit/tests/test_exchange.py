@@ -1,6 +1,7 @@
 """nbgrader's exchange between an instructor and two students, each with their own folders."""
 
 import os
+import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -173,16 +174,18 @@ def test_pages_are_released_under_the_students_own_names_too(generated, tmp_path
 
 
 @pytest.mark.thorough
-def test_both_grading_commands_deduct_the_same_for_lateness(generated):
+@pytest.mark.parametrize(("of", "points"), [("maximum", 15), ("earned", 10)])
+def test_both_grading_commands_deduct_the_same_for_lateness(generated, of, points):
+    rules = f"c.LatePenalty.per_day = 0.2\nc.LatePenalty.at_most = 0.5\nc.LatePenalty.of = {of!r}\n"
     with (generated.root / "nbgrader_config.py").open("a") as file:
-        file.write("c = get_config()\n" + LATE + "c.LatePenalty.per_day = 0.2\nc.LatePenalty.at_most = 0.5\n")
+        file.write("c = get_config()\n" + LATE + rules)
     days = ("in-time", "a-minute", "two-days", "a-week")
     generated.run("nbgrader", "db", "assignment", "add", "01_double", "--duedate=2026-01-10 12:00:00 UTC")
     when = ("10 11:59:00", "10 12:01:00", "12 12:00:00", "17 12:00:00")
     for student, time in zip(days, when, strict=True):
         path = generated.hand_in(student, generated.answer(RIGHT))
         path.with_name("timestamp.txt").write_text(f"2026-01-{time} UTC")
-    costs = {"in-time": 0, "a-minute": 3, "two-days": 6, "a-week": 7.5}
+    costs = {"in-time": 0, "a-minute": 0.2 * points, "two-days": 0.4 * points, "a-week": 0.5 * points}
     for command in ("nbgrader", "gradekit"):
         generated.run(command, "autograde", "01_double", "--force")
         assert {student: penalty(generated, student) for student in days} == costs
@@ -190,7 +193,7 @@ def test_both_grading_commands_deduct_the_same_for_lateness(generated):
     with generated.gradebook() as book:
         book.grant_extension("01_double", "two-days", days=1)
     generated.run("gradekit", "autograde", "01_double", "--force")
-    assert penalty(generated, "two-days") == 3
+    assert penalty(generated, "two-days") == 0.2 * points
 
 
 def test_the_grace_period_is_free_and_after_it_the_first_day_counts(generated):
@@ -208,6 +211,33 @@ def test_the_grace_period_is_free_and_after_it_the_first_day_counts(generated):
     assert cost(timedelta(minutes=30)) is None
     assert cost(timedelta(minutes=30, seconds=1)) == 1.5
     assert cost(timedelta(days=1, seconds=1)) == 3
+
+
+def test_a_share_of_the_points_earned_leaves_the_rest_and_is_never_more_than_one_of_the_maximum(generated):
+    due, drawn = datetime(2026, 10, 24, 21, 59), random.Random(39)
+    with generated.gradebook() as gradebook:
+        gradebook.update_or_create_student("ada")
+        gradebook.update_or_create_assignment("01_double", duedate=due)
+
+        def cost(of: str, score: float, days: float) -> float:
+            gradebook.update_or_create_submission("01_double", "ada", timestamp=due + timedelta(days=days))
+            rules = Config({"LatePenalty": {"of": of, "per_day": per_day, "at_most": at_most}})
+            step = AssignLatePenalties(config=rules)
+            step.gradebook, step.assignment_id, step.notebook_id = gradebook, "01_double", "double"
+            found = LatePenalty(parent=step).late_submission_penalty("ada", score, 86400 * days)
+            assert found is not None
+            return found
+
+        for _ in range(100):
+            per_day, at_most = drawn.random(), drawn.random()
+            score, days, later = drawn.uniform(0, 15), drawn.uniform(0.01, 9), drawn.uniform(0, 9)
+            earned = cost("earned", score, days)
+            assert 0 <= earned <= at_most * score
+            assert earned <= cost("maximum", score, days)
+            assert earned <= cost("earned", score, days + later)
+            assert cost("earned", 0, days) == 0
+            assert cost("earned", 15, days) == pytest.approx(cost("maximum", 15, days))
+            assert cost("earned", score / 2, days) == pytest.approx(earned / 2)
 
 
 def test_the_course_itself_deducts_nothing_for_lateness():

@@ -16,6 +16,7 @@ ALLOWED = {
     "gradekit_lms",
     "sandbox_kernel",
     "msgspec",  # reads results
+    "argcomplete",  # by traitlets, where it is installed
     "latex2mathml",  # with nh3: imported by nbgrader_config.py, which sets the filters of feedback pages
     "nh3",
 }

@@ -74,6 +74,13 @@ def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(chang
     assert "the scores of 0 of 7 students would change." in capsys.readouterr().out
 
 
+def test_one_student_s_work_is_graded_again_and_a_quiet_run_says_only_what_changes(changed, capsys):
+    assert regrade(changed, "--dry-run", "--quiet", "--student", "blank") == 0
+    assert capsys.readouterr().out == ""
+    assert regrade(changed, "--dry-run", "--quiet", "--student", "floor,blank") == 0
+    assert "the scores of 1 of 2 students would change." in capsys.readouterr().out
+
+
 def test_a_score_that_was_not_written_is_not_counted_as_changed(changed, monkeypatch, capsys):
     monkeypatch.setattr(Writer, "write", lambda self, found, assignment: [f"{found.student}: not written: x"])
     assert regrade(changed) == 1

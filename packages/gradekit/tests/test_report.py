@@ -222,7 +222,9 @@ def test_text_from_students_is_escaped_on_the_page(four_times):
     evil = "def double(x):\n    '</pre><script>alert(1)</script>'\n    return 5 * x"
     for student in ("<b>yan", "<b>zoe", "=1+1\x1b[31m", "$x^$"):
         four_times.hand_in(student, four_times.answer(evil, "def half(x):\n    return x / 2"))
-    assert four_times.gradekit("autograde", "01_double", "--workers", "1") == 1, "two folders were renamed"
+    assert four_times.gradekit("autograde", "01_double", "--workers", "1", "--strict") == 1, (
+        "two folders were renamed"
+    )
     assert four_times.gradekit("report", "01_double") == 0
     page = (four_times.root / "reports/01_double/report.html").read_text()
     assert "&lt;script&gt;alert(1)" in page and "<script" not in page

@@ -65,7 +65,7 @@ def a_kernel_that_dies_once(course):
 def test_a_person_decides_on_what_a_kernel_that_died_once_would_cost(course, command):
     a_kernel_that_dies_once(course)
     if command == "gradekit":
-        assert autograde(course) == 1
+        assert autograde(course) == 0
     else:
         done = course.run("nbgrader", "autograde", "01_double")
         assert done.returncode == 0, done.stderr
@@ -80,7 +80,7 @@ def test_a_person_decides_on_what_a_kernel_that_died_once_would_cost(course, com
 
 def test_what_dies_twice_is_stored_and_named(course):
     course.hand_in("deadly", course.answer("import os\ndef double(x):\n    os._exit(1)", HALF))
-    assert autograde(course) == 1
+    assert autograde(course) == 0
     assert (row(course, "deadly").status, row(course, "deadly").total) == ("kernel died", 5)
     assert course.gradings()["test_half"] == 3
     assert len(course.cached()) == 2

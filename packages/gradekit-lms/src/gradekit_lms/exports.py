@@ -18,7 +18,7 @@ from traitlets import Dict, Unicode
 
 from gradekit.course import CourseError
 from gradekit.course.cells import exercise_name, is_automatic
-from gradekit.course.printing import quoted
+from gradekit.course.printing import did_you_mean, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import LATE, NOT_IN_GRADEBOOK, Row, class_table, write_rows
 from gradekit.session.values import CheckOutcome
@@ -111,9 +111,9 @@ class Export(ExportPlugin):
         try:
             entry: AssignmentEntry = gradebook.find_assignment(name)
         except MissingEntry:
-            known = ", ".join(entry.name for entry in gradebook.assignments)
+            known = [entry.name for entry in gradebook.assignments]
             has = (
-                f"it has {known}"
+                f"it has {', '.join(known)}{did_you_mean(name, known)}"
                 if known
                 else f"run `nbgrader generate_assignment {quoted(name)} --force` first"
             )

@@ -5,18 +5,20 @@ are installed beside this one. The name of an entry point begins with its place 
 """
 
 import argparse
+import contextlib
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from gradekit.cli.common import Command, Commands
 from gradekit.course import CourseError
-from gradekit.course.printing import printable
+from gradekit.course.printing import did_you_mean, printable
 
 #: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
 #: imports, which make hardly any garbage.
@@ -34,7 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # in an ASCII locale, names and arrows are escaped
             stream.reconfigure(errors="backslashreplace")
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks for completions
+        with contextlib.suppress(ImportError):
+            import argcomplete
+
+            argcomplete.autocomplete(parser)  # ends the process
+    options = parser.parse_args(arguments)
     run: Command = options.run
     try:
         return run(options) or 0
@@ -72,10 +80,21 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gradekit", description="Grade notebook courses with hidden checks."
-    )
+class _Parser(argparse.ArgumentParser):
+    """Answers a misspelt command with the one that was meant; of any other, argparse says which there are."""
+
+    commands: Commands
+
+    def error(self, message: str) -> NoReturn:
+        unknown = re.search(r"invalid choice: (['\"])(.*)\1 \(", message)
+        if unknown and (nearest := did_you_mean(unknown[2], self.commands.names)):
+            _print_error(f"there is no command {unknown[2]}{nearest}")
+            self.exit(2)
+        super().error(message)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="gradekit", description="Grade notebook courses with hidden checks.")
     parser.add_argument(
         "--version", action=_Version, help="print the versions of gradekit and nbgrader, and exit"
     )
@@ -85,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="the course's folder; default: as nbgrader is configured, or this one",
     )
-    commands = Commands(parser)
+    commands = parser.commands = Commands(parser)
     for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
         point.load()(commands)
     for name, package in _COMPANIONS.items():

@@ -1,15 +1,21 @@
 """Commands for authors of a course: audit, record, earlier, standalone, samples, new, doctor, adopt."""
 
 import argparse
-import json
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, course_and_assignments, course_of, print_lines, progress_bar
+from gradekit.cli.common import (
+    Commands,
+    course_and_assignments,
+    course_of,
+    print_json,
+    print_lines,
+    progress_bar,
+)
 from gradekit.course import CourseError
 from gradekit.course.printing import printable, quoted
 from sandbox_kernel.folders import HeldFolder
@@ -65,7 +71,7 @@ def add(commands: Commands) -> None:
         "nbgrader runs the students' code without a sandbox, to which you agree with this option",
     )
     adopt.add_workers("with --compare: gradekit's number of processes")
-    adopt.add_argument("--json", action="store_true", help="print JSON, for programs")
+    adopt.add_json()
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -215,7 +221,7 @@ def _look(root: Path, options: argparse.Namespace) -> int:
 
     report = survey(root, options.assignments)
     if options.json:
-        _print_json(report.as_dict())
+        print_json(report.as_dict())
     else:
         print_lines(report_lines(report))
     return int(bool(report.problems))
@@ -234,7 +240,7 @@ def _write(root: Path, options: argparse.Namespace) -> int:
     addition = addition_to(root)
     addition.write()
     if options.json:
-        _print_json({"file": addition.file.path, "written": bool(addition.lines), "diff": addition.diff()})
+        print_json({"file": addition.file.path, "written": bool(addition.lines), "diff": addition.diff()})
         return 0
     if not addition.lines:
         print_lines([f"{addition.file.path} already uses gradekit; nothing was written."])
@@ -265,13 +271,9 @@ def _compare(root: Path, options: argparse.Namespace) -> int:
         if not options.json:
             print_lines(comparison_lines(comparison))
     if options.json:
-        _print_json({"assignments": [comparison.as_dict() for comparison in found]})
+        print_json({"assignments": [comparison.as_dict() for comparison in found]})
     return int(any(comparison.different for comparison in found))
 
 
 def _note(text: str) -> None:
     print(printable(text, None), file=sys.stderr, flush=True)
-
-
-def _print_json(data: dict[str, Any]) -> None:
-    print(json.dumps(data, indent=2, default=str))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, course_and_assignments, print_lines, progress_bar
+from gradekit.cli.common import Commands, course_and_assignments, print_json, print_lines, progress_bar
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
 from gradekit.course.printing import counted, first_of, printable
@@ -34,10 +34,31 @@ def add(commands: Commands) -> None:
         added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
         added.add_sandbox()
         added.add_argument("--fresh", action="store_true", help="do not use the result cache")
+        added.add_argument(
+            "--student",
+            action="append",
+            type=_names,
+            default=[],
+            metavar="ID",
+            help="grade only this student's work; may be repeated, have several ids with commas between them, or be a "
+            "pattern such as 'a*'",
+        )
+        added.add_argument(
+            "--quiet",
+            action="store_true",
+            help="no progress bar, and nothing about assignments where there is nothing new",
+        )
+        added.add_argument(
+            "--strict",
+            action="store_true",
+            help="exit with 1 if a person has to look at anything new; without this, only if the grader could not "
+            "grade a submission",
+        )
         if run is _autograde:
             added.add_argument(
                 "--force", action="store_true", help="autograde all submissions, not only new ones"
             )
+            added.add_json()
         else:
             added.add_argument("--dry-run", action="store_true", help="list the changes without making them")
 
@@ -46,15 +67,38 @@ def _autograde(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from gradekit.nbgrader_plugin.course_folders import misplaced_notebooks
     from gradekit.report.table import locked_class_table
+    from gradekit.verdict.results import Status
 
     misplaced = misplaced_notebooks(course.folders)
-    print_lines(misplaced)
-    worst = int(bool(misplaced))
+    if not options.json:
+        print_lines(misplaced)
+    failed, odd = False, bool(misplaced)
+    documents = []
     for assignment in chosen:
         students, problems = _to_grade(course, assignment, options.force)
-        problems += _grade(options, course, assignment, students)
-        worst = max(worst, _conclude(locked_class_table(course, assignment), problems, students))
-    return worst
+        found, not_graded = _grade(options, course, assignment, students)
+        problems += [*found, *not_graded]
+        table = locked_class_table(course, assignment)
+        if options.student:
+            table.rows = [row for row in table.rows if course.is_chosen(row.student)]
+        new = _new(table, students)
+        odd = odd or bool(problems) or any(status != Status.GRADED for status in new.values())
+        failed = failed or bool(not_graded)
+        if options.json:
+            notes = list(_notes(table, problems))
+            documents.append(table.as_dict() | {"new": list(new), "notes": notes, "not_graded": not_graded})
+        elif new or problems or not options.quiet:
+            print_lines(_conclusion(table, problems, bool(new)))
+    if options.json:
+        print_json({"assignments": documents, "misplaced": misplaced})
+    return int(failed or (options.strict and odd))
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("write a student's id")
+    return names
 
 
 def _to_grade(
@@ -71,70 +115,83 @@ def _to_grade(
 
 def _grade(
     options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment", students: list[str]
-) -> list[str]:
-    """Grade the submissions and write the results; returns sentences about what a person has to look at."""
+) -> tuple[list[str], list[str]]:
+    """Grade the submissions and write the results.
+
+    Returns sentences about what a person has to look at, and about what the grader could not grade or write.
+    """
+    problems: list[str] = []
+    not_graded: list[str] = []
     if not students:
-        return []
+        return problems, not_graded
     start_server(course, options.sandbox, options.scheduler)
-    problems = []
+    from gradekit.grading.write import RefusedHandIn
 
     def graded(grading: "ClassGrading") -> "Iterator[SubmissionProgress]":
         for submission in grading.grade(students):
-            problems.extend(_failures(submission))
+            problems.extend(_problems(submission))
+            not_graded.extend(_failures(submission))
             yield submission
 
     with (
         _class_grading(options, course, assignment) as grading,
         _writers(options, course, assignment, len(students)) as writers,
-        progress_bar(assignment.name, "submission", len(students)) as bar,
+        progress_bar(assignment.name, "submission", len(students), options.quiet) as bar,
     ):
         for _, unwritten in writers.write(graded(grading)):
-            problems += unwritten
+            for line in unwritten:
+                (problems if isinstance(line, RefusedHandIn) else not_graded).append(line)
             bar.update()
-    return problems
+    return problems, not_graded
 
 
 def _regrade(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from gradekit.grading.regrade import Move, move_lines, moves
-    from gradekit.grading.write import Writer
+    from gradekit.grading.write import RefusedHandIn, Writer
     from gradekit.report.letters import Letters
 
-    failed = False
+    failed = odd = False
     for assignment in chosen:
         students, problems = _to_grade(course, assignment, everybody=True)
         moved: list[Move] = []
         with (
             _class_grading(options, course, assignment) as grading,
-            progress_bar(assignment.name, "submission", len(students)) as bar,
+            progress_bar(assignment.name, "submission", len(students), options.quiet) as bar,
         ):
             writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
             for found, of_student in moves(course, grading, students):
-                failures = _failures(found)
-                ungraded = any(notebook.failure for notebook in found.notebooks)
-                problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
+                ungraded = [f"{line} Its score is unchanged." for line in _failures(found)]
                 unwritten = [] if options.dry_run or ungraded else writer.write(found, assignment.name)
-                problems += unwritten
+                problems += [*_problems(found), *ungraded, *unwritten]
+                failed = failed or any(
+                    not isinstance(line, RefusedHandIn) for line in (*ungraded, *unwritten)
+                )
                 if not ungraded and not unwritten:
                     moved += of_student
                     if not options.dry_run:
                         letters.write(of_student)
                 bar.update()
+        odd = odd or bool(problems)
+        if options.quiet and not (moved or problems):
+            continue
         print_lines([*move_lines(moved), *problems])
         count = len({move.student for move in moved})
         verb = "would change" if options.dry_run else "changed"
         print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
         if letters.count:
             print(f"  {counted(letters.count, 'letter')}: {letters.folder}")
-        failed = failed or bool(problems)
-    return int(failed)
+    return int(failed or (options.strict and odd))
+
+
+def _problems(submission: "SubmissionProgress") -> list[str]:
+    """What a person has to look at, apart from the status."""
+    return [f"{printable(submission.student)}: {problem}" for problem in submission.problems]
 
 
 def _failures(submission: "SubmissionProgress") -> list[str]:
-    """Problems of a submission that a person has to look at, apart from the status."""
     student = printable(submission.student)
-    failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
-    return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]
+    return [f"{student}: the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
 
 
 def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
@@ -146,13 +203,15 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
     course, chosen = course_and_assignments(options)
     require_plugged_in(course)
     course.require_gradebook(writing=not getattr(options, "dry_run", False))
+    if chosen_students := [name for names in options.student for name in names]:
+        course.choose(chosen_students)
     generated = course.assignments()
     if not generated:
         raise CourseError(
             "the gradebook has no assignments: run `nbgrader generate_assignment NAME --force` first"
         )
     for assignment in chosen:
-        if not options.assignments and assignment.name not in generated:
+        if not (options.assignments or options.quiet or assignment.name in generated):
             print(f"{assignment.name}: skipped, since it has not been generated yet", file=sys.stderr)
     return course, [found for found in chosen if options.assignments or found.name in generated]
 
@@ -196,29 +255,38 @@ def _writers(
     return contextlib.closing(Writers(course, assignment.name, count, warm))
 
 
-def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> int:
-    """Print the statuses, and which students need a person's attention.
+def _new(table: "ClassTable", students: list[str]) -> dict[str, str]:
+    """The status of each of these students whose work was there to be graded."""
+    from gradekit.verdict.results import Status
 
-    Returns 1 if there are problems, or one of these students, who are new, needs attention; what an earlier command has
-    reported is only repeated.
-    """
+    chosen = set(students) - set(table.removed)
+    return {
+        row.student: row.status
+        for row in table.rows
+        if row.student in chosen and row.status != Status.MISSING
+    }
+
+
+def _conclusion(table: "ClassTable", problems: list[str], any_new: bool) -> Iterator[str]:
+    """The number of students with each status, and which of them need a person's attention."""
+    counts = Counter(row.status for row in table.rows)
+    statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    yield f"{table.assignment}: {'' if any_new else 'nothing new to grade; '}{statuses}"
+    yield from (f"  {line}" for line in _notes(table, problems))
+
+
+def _notes(table: "ClassTable", problems: list[str]) -> Iterator[str]:
+    """Sentences about what a person has to look at, new or not."""
     from gradekit.report.table import instead_lines, removed_lines
     from gradekit.verdict.results import Status
 
-    counts = Counter(row.status for row in table.rows)
-    statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-    attention = [
-        f"{printable(row.student)}: {row.status}{_reason(row)}"
-        for row in table.rows
-        if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed
-    ]
-    attention += instead_lines(table.rows)
-    lines = attention + problems + list(_doubts(table)) + list(removed_lines(table.assignment, table.removed))
-    statuses_now = {row.student: row.status for row in table.rows if row.student not in table.removed}
-    graded = {statuses_now[name] for name in students if name in statuses_now} - {Status.MISSING}
-    new = "" if graded else "nothing new to grade; "
-    print_lines([f"{table.assignment}: {new}{statuses}", *(f"  {line}" for line in lines)])
-    return int(bool(problems) or bool(graded - {Status.GRADED}))
+    for row in table.rows:
+        if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed:
+            yield f"{printable(row.student)}: {row.status}{_reason(row)}"
+    yield from instead_lines(table.rows)
+    yield from problems
+    yield from _doubts(table)
+    yield from removed_lines(table.assignment, table.removed)
 
 
 def _doubts(table: "ClassTable") -> Iterator[str]:

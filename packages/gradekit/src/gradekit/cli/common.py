@@ -3,11 +3,12 @@
 import argparse
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from gradekit.course import Assignment, CourseError, refuse_pattern
 from gradekit.course.kernels import KERNELS
-from gradekit.course.printing import printable
+from gradekit.course.printing import did_you_mean, printable
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -33,6 +34,9 @@ class CommandParser(argparse.ArgumentParser):
             help=f"{what}; default: the number of cores" + (f", at most {at_most}" if at_most else ""),
         )
 
+    def add_json(self) -> None:
+        self.add_argument("--json", action="store_true", help="print one JSON document, for programs")
+
     def add_arrays(self) -> None:
         self.add_argument(
             "--arrays",
@@ -51,6 +55,10 @@ class Commands:
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._parsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._parsers.choices)
 
     def add(self, name: str, run: Command, text: str) -> CommandParser:
         added = self._parsers.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
@@ -74,14 +82,21 @@ class Commands:
     def add_for_assignments(self, name: str, run: Command, text: str) -> CommandParser:
         """Add a command that takes the names of assignments; see `course_and_assignments`."""
         added = self.add(name, run, text)
-        added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
+        names = added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
+        names.completer = _assignments_here  # type: ignore[attr-defined]  # for argcomplete
         return added
 
     def add_for_assignment(self, name: str, run: Command, text: str) -> CommandParser:
         """Add a command that takes the name of one assignment."""
         added = self.add(name, run, text)
-        added.add_argument("assignments", nargs=1, metavar="ASSIGNMENT")
+        names = added.add_argument("assignments", nargs=1, metavar="ASSIGNMENT")
+        names.completer = _assignments_here  # type: ignore[attr-defined]
         return added
+
+
+def _assignments_here(parsed_args: argparse.Namespace, **_: object) -> list[str]:
+    """Names for a shell to complete, from the usual folder: reading the configuration would take a second."""
+    return [path.name for path in Path(parsed_args.course_dir or "", "source").glob("[!._]*/")]
 
 
 def course_of(options: argparse.Namespace) -> "RunningCourse":
@@ -111,7 +126,8 @@ def course_and_assignments(options: argparse.Namespace) -> "tuple[RunningCourse,
     names = names or list(filter(None, [course.folders.assignment_id])) or list(known)
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise CourseError(f"{source} has no {', '.join(unknown)}; it has {', '.join(known)}")
+        nearest = did_you_mean(unknown[0], known)
+        raise CourseError(f"{source} has no {', '.join(unknown)}; it has {', '.join(known)}{nearest}")
     return course, [known[name] for name in names]
 
 
@@ -121,6 +137,12 @@ def print_lines(lines: Iterable[str]) -> None:
         print(printable(line, None))
 
 
+def print_json(data: dict[str, Any]) -> None:
+    import json
+
+    print(json.dumps(data, indent=2, default=str))
+
+
 def at_least_one(text: str) -> int:
     """Parse a number of workers."""
     if not text.isdecimal() or int(text) < 1:
@@ -128,9 +150,9 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
-def progress_bar(title: str, unit: str, total: int | None = None) -> "tqdm[NoReturn]":
-    """A progress bar on stderr, if that is a terminal. It starts no thread, since a process with threads can't be forked safely."""
+def progress_bar(title: str, unit: str, total: int | None = None, quiet: bool = False) -> "tqdm[NoReturn]":
+    """A progress bar on stderr, if that is a terminal and unless it is to be quiet. It starts no thread, since a process with threads can't be forked safely."""
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0
-    return tqdm(total=total, desc=title, unit=f" {unit}s", disable=None)
+    return tqdm(total=total, desc=title, unit=f" {unit}s", disable=quiet or None)

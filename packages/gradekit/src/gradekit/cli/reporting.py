@@ -5,7 +5,7 @@ import re
 from functools import cache, partial
 from pathlib import Path
 
-from gradekit.cli.common import Commands, course_and_assignments, print_lines
+from gradekit.cli.common import Commands, course_and_assignments, print_json, print_lines
 from gradekit.course import CourseError
 from gradekit.course.printing import counted, quoted
 
@@ -18,6 +18,7 @@ def add(commands: Commands) -> None:
     table.add_argument(
         "--csv", type=Path, metavar="FILE", help="write the table of one assignment to a CSV file"
     )
+    table.add_json()
     commands.add_for_assignments("report", _report, "write the class report into reports/")
     comment = commands.add(
         "comment", _comment, "write one comment for everybody in an answer group, or who failed a check"
@@ -64,8 +65,13 @@ def _table(options: argparse.Namespace) -> None:
     course, assignments = course_and_assignments(options)
     if options.csv and len(assignments) != 1:
         raise CourseError("--csv writes the table of one assignment: add its name")
-    for assignment in assignments:
-        table = class_table(course, assignment)
+    if options.csv and options.json:
+        raise CourseError("--csv and --json are two forms of the same table: leave out one of them")
+    tables = [class_table(course, assignment) for assignment in assignments]
+    if options.json:
+        print_json({"assignments": [table.as_dict() for table in tables]})
+        return
+    for table in tables:
         if options.csv:
             write_csv(table, options.csv)
             print(f"{options.csv}: {len(table.rows)} students")

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from gradekit.cli.autograding import require_plugged_in
-from gradekit.cli.common import Commands, course_and_assignments, print_lines
+from gradekit.cli.common import Commands, at_least_one, course_and_assignments, print_lines
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
 
@@ -51,6 +51,9 @@ def add(commands: Commands) -> None:
         '"2026-03-09 23:59 Europe/Berlin" or "2026-03-09 23:59 +01:00"; without TIME, the deadline is shown',
     )
     deadline.add_argument("--student", metavar="ID", help="give this student an extension until TIME")
+    deadline.add_argument(
+        "--days", type=at_least_one, metavar="N", help="with --student: until N days after the deadline"
+    )
 
 
 def _revise(options: argparse.Namespace) -> int:
@@ -103,10 +106,15 @@ def _print(assignment: str, found: "Revision") -> None:
 
 
 def _deadline(options: argparse.Namespace) -> None:
+    if options.student and (options.time is None) == (options.days is None):
+        raise CourseError("--student needs either a TIME or --days")
+    if options.days and not options.student:
+        raise CourseError("--days needs --student ID; for everybody, write the TIME")
     course, (assignment,) = course_and_assignments(options)
-    course.require_gradebook(writing=options.time is not None)
+    changes = bool(options.time is not None or options.days)
+    course.require_gradebook(writing=changes)
     from gradekit.course.course_time import CourseTime
-    from gradekit.grading.deadlines import deadline_lines, extend, set_deadline
+    from gradekit.grading.deadlines import deadline_lines, deadline_of_all, extend, set_deadline
 
     name, clock = assignment.name, CourseTime(config=course.config)
     with course.alone(), course.gradebook() as gradebook:
@@ -114,17 +122,16 @@ def _deadline(options: argparse.Namespace) -> None:
             raise CourseError(
                 f"the gradebook has no {name}: run `nbgrader generate_assignment {quoted(name)} --force` first"
             )
-        if options.student and options.time is None:
-            raise CourseError("--student needs a TIME")
-        if options.time is not None:
-            moment = clock.read(options.time)
-            if options.student:
-                extend(gradebook, name, options.student, moment)
-            else:
-                set_deadline(gradebook, name, moment)
+        if options.days:
+            until = clock.days_after(deadline_of_all(gradebook, name), options.days)
+            extend(gradebook, name, options.student, until)
+        elif options.student:
+            extend(gradebook, name, options.student, clock.read(options.time))
+        elif changes:
+            set_deadline(gradebook, name, clock.read(options.time))
         lines = list(deadline_lines(gradebook, name, clock)) or ["no deadline"]
     print_lines([f"{name}: {lines[0]}", *lines[1:]])
-    if options.time is not None and course.handed_in(name):
+    if changes and course.handed_in(name):
         print_lines(
             [f"  For penalties of what is graded already: `gradekit autograde {quoted(name)} --force`"]
         )

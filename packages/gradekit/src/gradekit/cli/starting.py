@@ -142,7 +142,7 @@ def _run(root: Path, command: str, *arguments: str) -> None:
     sys.stdout.flush()
     # -m: `uvx gradekit demo` has no `nbgrader` on PATH
     done = subprocess.run([sys.executable, "-m", command, *arguments], cwd=root, check=False)
-    if done.returncode not in (0, 1):
+    if done.returncode:
         raise CourseError(f"`{shown}` failed in {root}")
 
 

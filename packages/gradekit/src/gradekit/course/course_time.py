@@ -79,6 +79,17 @@ class CourseTime(Configurable):
             )
         return moment
 
+    def days_after(self, deadline: datetime, days: int) -> datetime:
+        """The same time of day, so many days later, in UTC.
+
+        Raises:
+            CourseError: no calendar goes that far.
+        """
+        try:
+            return (deadline.astimezone(self.tz) + timedelta(days)).astimezone(UTC)
+        except OverflowError:
+            raise CourseError(f"{days} days after the deadline isn't a date") from None
+
     def days_late(self, deadline: datetime, handed_in: datetime) -> int:
         """How many days, whole or in part, after the deadline: each ends at the same time of day, however long it is."""
         if handed_in <= deadline:

@@ -67,6 +67,13 @@ def first_of(names: Sequence[str], most: int) -> str:
     return f"{', '.join(map(printable, names[:most]))}{more}"
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown name: the one that it is like, if any."""
+    from difflib import get_close_matches
+
+    return "".join(f". Did you mean `{printable(near)}`?" for near in get_close_matches(name, known, n=1))
+
+
 def aligned_lines(header: Sequence[str], rows: Sequence[Sequence[str]], least: int = 0) -> Iterator[str]:
     """A table with its columns aligned; those whose header begins with `>` to the right, and `least` wide."""
     names = [name.removeprefix(">") for name in header]

@@ -7,7 +7,7 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
 from gradekit.course import CourseError
 from gradekit.course.course_time import CourseTime, looks_misread
-from gradekit.course.printing import quoted
+from gradekit.course.printing import did_you_mean, quoted
 
 
 def deadline_lines(gradebook: Gradebook, assignment: str, clock: CourseTime) -> Iterator[str]:
@@ -38,23 +38,34 @@ def set_deadline(gradebook: Gradebook, assignment: str, deadline: datetime) -> N
     gradebook.update_or_create_assignment(assignment, duedate=deadline.replace(tzinfo=None))
 
 
+def deadline_of_all(gradebook: Gradebook, assignment: str) -> datetime:
+    """The deadline without extensions.
+
+    Raises:
+        CourseError: the assignment has none.
+    """
+    due: datetime | None = gradebook.find_assignment(assignment).duedate
+    if due is None:
+        raise CourseError(
+            f"{assignment} has no deadline to extend: set one with `gradekit deadline {quoted(assignment)} TIME`"
+        )
+    return due.replace(tzinfo=UTC)
+
+
 def extend(gradebook: Gradebook, assignment: str, student: str, until: datetime) -> None:
     """Set one student's deadline.
 
     Raises:
         CourseError: the assignment has no deadline, or the gradebook no such student.
     """
-    due = gradebook.find_assignment(assignment).duedate
-    if due is None:
-        raise CourseError(
-            f"{assignment} has no deadline to extend: set one with `gradekit deadline {quoted(assignment)} TIME`"
-        )
+    due = deadline_of_all(gradebook, assignment)
     try:
         gradebook.find_student(student)
     except MissingEntry:
+        nearest = did_you_mean(student, [known.id for known in gradebook.students])
         raise CourseError(
-            f"the gradebook has no student {student}: add them with `nbgrader db student add {quoted(student)}`"
+            f"the gradebook has no student {student}: add them with `nbgrader db student add {quoted(student)}`{nearest}"
         ) from None
     submission = gradebook.update_or_create_submission(assignment, student)
-    submission.extension = until.replace(tzinfo=None) - due
+    submission.extension = until - due
     gradebook.db.commit()

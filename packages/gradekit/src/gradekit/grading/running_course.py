@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -21,7 +21,7 @@ from traitlets.config import Config
 from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.configuration import course_in, read_configuration
 from gradekit.course.files import STATE_FOLDER, files_in, notebooks_in, written_at
-from gradekit.course.printing import quoted
+from gradekit.course.printing import did_you_mean, quoted
 from gradekit.grading.grades import RecordedScores, is_done
 from gradekit.nbgrader_plugin import gradebook_state
 from gradekit.nbgrader_plugin.course_folders import (
@@ -72,7 +72,7 @@ class RunningCourse:
     log: logging.Logger
     files: tuple[Path, ...] = ()
     opened_at: Path | None = None
-    _student_pattern: str = "*"
+    _student_patterns: Sequence[str] = ("*",)
     _usable: bool = False
 
     @classmethod
@@ -94,7 +94,7 @@ class RunningCourse:
                 f"`mv {quoted(str(course.root / _EARLIER_STATE))} {quoted(str(course.root / STATE_FOLDER))}`"
             )
         course.folders.db_url = course._db_url
-        course._student_pattern = found.folders.student_id  # grading sets it for each student
+        course._student_patterns = [found.folders.student_id]  # grading sets it for each student
         return course
 
     @classmethod
@@ -220,6 +220,26 @@ class RunningCourse:
         with self.gradebook() as gradebook:
             return in_doubt(self.handed_in(assignment), gradebook)
 
+    def choose(self, patterns: Sequence[str]) -> None:
+        """Choose the students to grade, by ids or patterns such as `a*`, in place of those of nbgrader's settings.
+
+        Raises:
+            CourseError: one is nobody's.
+        """
+        with self.gradebook() as gradebook:
+            known = {student.id for student in gradebook.students}.union(self.handed_in())
+        for pattern in patterns:
+            if not any(_matches(student, pattern) for student in known):
+                raise CourseError(
+                    f"no student {pattern} is in the gradebook, or in {self.folders.submitted_directory}/"
+                    f"{did_you_mean(pattern, known)}"
+                )
+        self._student_patterns = patterns
+
+    def is_chosen(self, student: str) -> bool:
+        """Whether nbgrader's settings, or the choice of the command line, include the student."""
+        return any(_matches(student, pattern) for pattern in self._student_patterns)
+
     def gradable(self, students: list[str]) -> list[str]:
         """The students whose names the gradebook can store, and whom nbgrader's settings don't leave out.
 
@@ -229,9 +249,7 @@ class RunningCourse:
         return [
             student
             for student in students
-            if usable_name(student) == student
-            and student not in left_out
-            and fnmatchcase(student, self._student_pattern)
+            if usable_name(student) == student and student not in left_out and self.is_chosen(student)
         ]
 
     def notebooks_of(self, assignment: Assignment) -> list[str]:
@@ -306,3 +324,7 @@ class RunningCourse:
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))
+
+
+def _matches(student: str, pattern: str) -> bool:
+    return student == pattern or fnmatchcase(student, pattern)

@@ -20,6 +20,7 @@ from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.shared_queries import sharing_queries
 from gradekit.nbgrader_plugin.bind import take_as_bound
 from gradekit.nbgrader_plugin.converters import AutogradeOne, reason_of
+from gradekit.nbgrader_plugin.course_folders import NotAccepted
 
 #: before a second try after an error of the database, which may have restarted
 _AGAIN_SECONDS = 1.0
@@ -27,6 +28,12 @@ _AGAIN_SECONDS = 1.0
 
 class NoSpace(CourseError):
     """Nothing can be written for anybody."""
+
+
+class RefusedHandIn(str):
+    """A line about a hand-in that the rules of the course don't accept: nothing has failed."""
+
+    __slots__ = ()
 
 
 class Writer:
@@ -84,6 +91,7 @@ class Writer:
                 self._course.assignment(assignment)
             )  # the results, which may all be cached, show it
             self._known.add(assignment)
+        kind = str
         lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
         with lock, warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
@@ -96,13 +104,14 @@ class Writer:
                 converter.start()
             except SystemExit as stopped:  # raised by one of gradekit's steps
                 reason = str(stopped).splitlines()[0]
+                kind = RefusedHandIn if isinstance(stopped, NotAccepted) else str
             except Exception as error:  # it must not cost the others their grades
                 reason = reason_of(converter.failure or error)
                 _require_writing(converter.failure or error, reason)
             else:
                 self._shared_rows_exist = True
                 return []
-        return [f"{printable(student)}: not written: {reason}"]
+        return [kind(f"{printable(student)}: not written: {reason}")]
 
 
 def _require_writing(error: BaseException, reason: str) -> None:

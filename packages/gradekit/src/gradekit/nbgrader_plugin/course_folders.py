@@ -253,15 +253,19 @@ def _submission_folder(folders: CourseDirectory, assignment: str) -> _StudentFol
     return _StudentFolders(str(Path(*patterns)), depth, re.compile(name, re.DOTALL))
 
 
-def stop(log: logging.Logger, sentence: str) -> NoReturn:
-    """End the command with exit code 1 and one sentence. For any other exception nbgrader prints a traceback."""
-    log.error(sentence)
-    raise Stop(sentence)
-
-
 class Stop(SystemExit):
     """Ends the command with exit code 1; its text is the reason."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.code = 1
+
+
+class NotAccepted(Stop):
+    """The rules of the course don't accept this hand-in."""
+
+
+def stop(log: logging.Logger, sentence: str, kind: type[Stop] = Stop) -> NoReturn:
+    """End the command with exit code 1 and one sentence. For any other exception nbgrader prints a traceback."""
+    log.error(sentence)
+    raise kind(sentence)

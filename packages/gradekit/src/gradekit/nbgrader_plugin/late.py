@@ -10,7 +10,7 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.plugins import BasePlugin
 from nbgrader.preprocessors import AssignLatePenalties
-from traitlets import Float
+from traitlets import Enum, Float
 from traitlets.config import Config
 
 from gradekit.attempts.records import AttemptRecord, Attempts
@@ -21,16 +21,19 @@ from gradekit.page.shown import deadline_of
 
 
 class LatePenalty(BasePlugin):
-    """Deducts a share of the notebook's points for each day, or part of a day, after the deadline.
+    """Deducts a share of the points for each day, or part of a day, after the deadline.
 
     A day ends at the time of day of the deadline in the course's zone, so it has 23 or 25 hours when the clocks change.
 
-    The share is of the maximum points rather than the score: nbgrader computes the penalty when it autogrades,
-    before the written answers have been graded.
+    By default, the share is of the notebook's maximum points: nbgrader computes the penalty when it autogrades,
+    before the written answers have been graded. A share of the points earned is computed from those known by then.
     """
 
-    per_day = Float(0.1, min=0, max=1, help="share of the maximum points deducted per day").tag(config=True)
-    at_most = Float(1, min=0, max=1, help="share of the maximum points deducted in all").tag(config=True)
+    of = Enum(("maximum", "earned"), "maximum", help="the points of which a share is deducted").tag(
+        config=True
+    )
+    per_day = Float(0.1, min=0, max=1, help="share of the points deducted per day").tag(config=True)
+    at_most = Float(1, min=0, max=1, help="share of the points deducted in all").tag(config=True)
     grace_minutes = Float(0, min=0, help="minutes after the deadline without a penalty").tag(config=True)
 
     def late_submission_penalty(
@@ -43,8 +46,11 @@ class LatePenalty(BasePlugin):
         submission = step.gradebook.find_submission(step.assignment_id, student_id)
         due, handed_in = (time.replace(tzinfo=UTC) for time in (submission.duedate, submission.timestamp))
         days = CourseTime(config=self.config).days_late(due, handed_in)
+        share = min(days * self.per_day, self.at_most)
+        if self.of == "earned":
+            return share * score
         notebook = step.gradebook.find_submission_notebook(step.notebook_id, step.assignment_id, student_id)
-        return float(min(days * self.per_day, self.at_most) * notebook.max_score)
+        return float(share * notebook.max_score)
 
 
 class SecondChance(BasePlugin):

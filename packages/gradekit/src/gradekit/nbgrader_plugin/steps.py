@@ -23,7 +23,7 @@ from gradekit.course.configuration import read_configuration
 from gradekit.course.doubts import certain_score
 from gradekit.course.printing import printable, quoted
 from gradekit.nbgrader_plugin.bind import require_bound_once
-from gradekit.nbgrader_plugin.course_folders import configured_course, stop
+from gradekit.nbgrader_plugin.course_folders import NotAccepted, configured_course, stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.nbgrader_plugin.late import require_chance
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
@@ -71,7 +71,8 @@ class RepairCells(NbGraderPreprocessor):
             require_chance(self.config, names)
             opened = self.parent.opened = self._opened(names, resources["metadata"])
         except NoChance as reason:
-            stop(self.log, f"{names['assignment']}, {printable(names['student'])}: not graded: {reason}")
+            sentence = f"{names['assignment']}, {printable(names['student'])}: not graded: {reason}"
+            stop(self.log, sentence, NotAccepted)
         except CourseError as error:
             stop(self.log, str(error))
         for note in opened.result.notes:

@@ -124,6 +124,14 @@ class Row:
         """The score in percent of the points graded so far, before the penalty."""
         return 100 * self.earned / self.out_of if self.earned is not None and self.out_of else None
 
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            **{key: getattr(self, key) for key in ("student", "status", "total", "points", "notebooks")},
+            "late_penalty": self.penalty,
+            "handed_in": self.handed_in.isoformat() if self.handed_in else None,
+            "undecided": {label: doubt.why for label, doubt in self.undecided},
+        }
+
     @property
     def seconds(self) -> float:
         """How long grading took."""
@@ -159,6 +167,11 @@ class ClassTable:
     titles: dict[str, str] = field(default_factory=dict)
     #: sentences about the deadline and extensions, as they are understood
     deadlines: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The table as plain data, for `--json`; docs/grading.md explains its keys."""
+        shown = {key: getattr(self, key) for key in ("assignment", "maximum", "deadlines")}
+        return shown | {"students": [row.as_dict() for row in self.rows]}
 
     @property
     def removed(self) -> list[str]:

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import warnings
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import chdir, closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,7 +37,10 @@ class CourseCopy:
 
     @cached_property
     def course(self) -> RunningCourse:
-        return RunningCourse.open(self.root)
+        with chdir(
+            self.root
+        ):  # nbgrader also reads the configuration in the working directory, perhaps the course's
+            return RunningCourse.open(self.root)
 
     @property
     def gradebook_url(self) -> str:

@@ -68,11 +68,14 @@ class NotebookReport:
     changes: list[str] = field(default_factory=list)
 
 
-def report_notebook(assignment: Assignment, path: Path, beside: set[str]) -> NotebookReport:
+def report_notebook(
+    assignment: Assignment, path: Path, beside: set[str], kernel_replaced: bool
+) -> NotebookReport:
     """Classify the cells of one notebook.
 
     Args:
         beside: the names of modules that are handed out with it.
+        kernel_replaced: whether nbgrader's settings name another kernel than the notebook does.
     """
     found = NotebookReport(path.stem, path)
     try:
@@ -87,7 +90,7 @@ def report_notebook(assignment: Assignment, path: Path, beside: set[str]) -> Not
                 f"{path}: its kernel `{found.kernel}` ({found.language}) isn't installed here. Install it, so that "
                 "`jupyter kernelspec list` shows it."
             )
-        elif found.kernel:
+        elif found.kernel and not kernel_replaced:
             found.changes.append(
                 f"{path}: its kernel `{found.kernel}` isn't installed here, so plain nbgrader can't run it. gradekit "
                 f"runs Python notebooks with its own Python, of version {sys.version_info.major}."

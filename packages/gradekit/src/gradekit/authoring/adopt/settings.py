@@ -10,6 +10,7 @@ from packaging.requirements import Requirement
 from traitlets.config import Config
 
 from gradekit.authoring.adopt.config_file import ConfigFile
+from gradekit.course.kernels import is_installed
 from gradekit.nbgrader_plugin import configure
 
 _CONVERTERS = {
@@ -88,6 +89,12 @@ def settings_changes(config: Config, file: ConfigFile) -> Iterator[str]:
                     f"{place}: the {seconds} s of c.{section}.timeout become seconds of CPU time, so a busy machine "
                     "costs nobody points."
                 )
+
+
+def replaces_kernels(config: Config) -> bool:
+    """Whether nbgrader starts a kernel of the course's choice, whatever a notebook names."""
+    names = (config.get(section, {}).get("kernel_name") for section in _EXECUTE)
+    return any(name and is_installed(str(name)) for name in names)
 
 
 def version_problems(requirements: list[str] | None = None) -> Iterator[str]:

@@ -9,9 +9,15 @@ from typing import Any
 
 from gradekit.authoring.adopt.config_file import NAME, ConfigFile, json_config
 from gradekit.authoring.adopt.notebook_report import CellReport, NotebookReport, modules_in, report_notebook
-from gradekit.authoring.adopt.settings import settings_changes, settings_problems, version_problems
+from gradekit.authoring.adopt.settings import (
+    replaces_kernels,
+    settings_changes,
+    settings_problems,
+    version_problems,
+)
 from gradekit.course import CourseError, refuse_pattern
 from gradekit.course.cells import CellKind
+from gradekit.course.printing import did_you_mean
 from gradekit.grading.running_course import RunningCourse
 
 
@@ -89,7 +95,10 @@ def survey(root: Path, names: Sequence[str] = ()) -> CourseReport:
         )
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise CourseError(f"{root} has no assignment {', '.join(unknown)}; it has {', '.join(known)}")
+        nearest = did_you_mean(unknown[0], known)
+        raise CourseError(
+            f"{root} has no assignment {', '.join(unknown)}; it has {', '.join(known)}{nearest}"
+        )
     json_problems = [
         f"{path} can't call `configure(c)`, and its settings override {NAME}. Move them into {NAME}."
         for path in [json_config(root)]
@@ -139,7 +148,8 @@ def _report(course: RunningCourse, name: str) -> AssignmentReport:
             f"{report.folder}: nbgrader reads `*`, `?`, `[` and `]` in the name of an assignment as a pattern. Rename it."
         )
     beside = modules_in(report.folder) | modules_in(assignment.release_folder)
-    report.notebooks = [report_notebook(assignment, path, beside) for path in paths]
+    replaced = replaces_kernels(course.config)
+    report.notebooks = [report_notebook(assignment, path, beside, replaced) for path in paths]
     report.problems += _hidden_flat_files(assignment.checks, report)
     return report
 

@@ -1,5 +1,6 @@
 """The report on an existing course as lines for a person."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gradekit.authoring.adopt.autograder_comparison import AutograderComparison, ScorePair
@@ -11,6 +12,11 @@ from gradekit.verdict.results import points_in_words
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
 _MAX_CELLS = 2  # more than these are counted
+_MAX_PLACES = 3  # of one finding
+#: what follows the path of a notebook in a sentence: a cell or some cells of it, and what is said about them
+_PLACE = re.compile(
+    r"(?:, (?P<cell>cell \d+[^:]*): |: (?:(?:each of )?(?P<cells>cells? [\d, ]*\d) )?)(?P<says>.*)", re.S
+)
 #: differences in every course
 _DIFFERENT = (
     "A notebook that is missing or can't be read gets a status and no score. nbgrader scores a missing one as 0 points.",
@@ -38,8 +44,8 @@ def report_lines(report: CourseReport) -> Iterator[str]:
         yield ""
         yield from (f"{kind:11}  {meaning}" for kind, meaning in _MEANINGS.items() if kind in kinds)
     yield from _section("What gradekit adds", _gains(report))
-    yield from _section("What will be different", [*_DIFFERENT, *report.changes])
-    yield from _section("What has to be fixed first", report.problems)
+    yield from _section("What will be different", [*_DIFFERENT, *_together(report, report.changes)])
+    yield from _section("What has to be fixed first", _together(report, report.problems))
     yield ""
     yield from _next_steps(report)
 
@@ -127,6 +133,24 @@ def _gains(report: CourseReport) -> Iterator[str]:
     ]
     if ordinary:
         yield f"Hidden checks are possible for {counted(len(ordinary), 'ordinary cell')}, one cell at a time, such as `{ordinary[0]}`."
+
+
+def _together(report: CourseReport, sentences: Iterable[str]) -> Iterator[str]:
+    """The sentences, with one in place of those that say the same about several notebooks or cells."""
+    paths = sorted((str(notebook.path) for notebook in report.notebooks), key=len, reverse=True)
+    places: dict[str, dict[str, str]] = {}  # by what is said; the whole sentence by place
+    for sentence in sentences:
+        path = next((path for path in paths if sentence.startswith(path)), "")
+        found = _PLACE.match(sentence, len(path)) if path else None
+        cells = found and (found["cells"] or found["cell"])
+        place = f"{path}, {cells}" if cells else path
+        places.setdefault(found["says"] if found else sentence, {})[place] = sentence
+    for says, alike in places.items():
+        if len(alike) == 1:
+            yield from alike.values()
+        else:
+            more = f" and {len(alike) - _MAX_PLACES} more" if len(alike) > _MAX_PLACES else ""
+            yield f"{'; '.join(list(alike)[:_MAX_PLACES])}{more}: {says}"
 
 
 def _section(title: str, sentences: Sequence[str] | Iterator[str]) -> Iterator[str]:
