@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: dist test-pythons test-ends bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
+.PHONY: image dist test-pythons test-ends bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
 
 demo: setup  ## grade a sample class in its own folder, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -93,6 +93,12 @@ test-ends: dist  ## the same with the oldest Python and versions that are allowe
 	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session ends $(FLAGS)
 
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
+
+BUILDER ?= $(notdir $(firstword $(shell command -v podman buildah docker)))
+
+image:  ## build an image for graders (FLAGS="--build-arg COURSE=1": with the course's packages; docs/image.md)
+	@test -n "$(BUILDER)" || { echo "To build an image, install podman, buildah or docker (apt-get install podman)."; exit 1; }
+	$(BUILDER) build $(if $(filter docker,$(BUILDER)),,--format docker) --tag gradekit --file deploy/image/Containerfile $(FLAGS) .
 
 release: setup  ## make the student notebooks, also for Colab and Binder
 	gradekit earlier

@@ -44,6 +44,7 @@ def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(gener
         "missing   sandbox          bubblewrap is missing: install it (`apt-get install bubblewrap`"
         in done.stdout
     )
+    assert "note      isolation        none but a memory limit" in done.stdout
     assert "ok        limited" in done.stdout
     assert "Traceback" not in done.stderr
 

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import os
 import platform
 import shutil
 import signal
@@ -313,6 +314,20 @@ def test_without_bubblewrap_nothing_is_started_and_one_sentence_says_what_to_ins
         assert run(LIMITED, "print(1)") == ["1"]
     finally:
         bubblewrap.sandbox_problem.cache_clear()
+
+
+def test_where_bubblewrap_fails_in_a_container_the_reason_says_what_the_container_needs(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(bubblewrap, "_IN_CONTAINERS", (str(tmp_path / "containerenv"),))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    problem = bubblewrap.sandbox_problem.__wrapped__
+    assert problem().endswith("(bwrap: no namespaces); unprivileged user namespaces may be switched off")
+    (tmp_path / "containerenv").touch()
+    assert "with podman, `--security-opt seccomp=unconfined --security-opt unmask=ALL`" in problem()
 
 
 def test_the_event_loop_goes_on_while_a_kernel_starts():

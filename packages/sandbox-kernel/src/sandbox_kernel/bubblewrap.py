@@ -23,6 +23,8 @@ from sandbox_kernel.view import SandboxError as SandboxError
 Mode = Literal["warm", "cold"]
 
 _HOME, _SETTINGS = Path(places.HOME), Path(places.SETTINGS)
+#: files that Docker and podman make in a container
+_IN_CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 _CONFIGURATION = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
 
 
@@ -40,8 +42,15 @@ def sandbox_problem() -> str:
     trial = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False, timeout=60)
     if trial.returncode != 0:
         reason = (trial.stderr.strip().splitlines() or ["no reason given"])[-1]
-        return f"bubblewrap does not run here ({reason}); unprivileged user namespaces may be switched off"
+        return f"bubblewrap does not run here ({reason}); {_what_it_needs()}"
     return ""
+
+
+def _what_it_needs() -> str:
+    if any(map(os.path.exists, _IN_CONTAINERS)) or "KUBERNETES_SERVICE_HOST" in os.environ:
+        options = "--security-opt seccomp=unconfined --security-opt unmask=ALL"
+        return f"the container has to allow user namespaces and an unmasked /proc: with podman, `{options}`"
+    return "unprivileged user namespaces may be switched off"
 
 
 def require_sandbox() -> None:

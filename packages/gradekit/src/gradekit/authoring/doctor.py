@@ -36,6 +36,10 @@ OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
 _CONFIGURATION = "nbgrader_config.py"
 _INSTALL, _ACTIVATE = "`make setup`, or `pip install .`", "`source .venv/bin/activate`"
 _NO_COURSE = "`gradekit init` begins a course here; if you have one, run this in its folder"
+_WITHOUT_SANDBOX = (
+    "none but a memory limit, a clean environment and a scratch folder: code can read what the grader can read, "
+    "and reach the network"
+)
 _GIB = 2**30
 _SPARE = 2  # GiB of memory, and of disk
 _EXTRAS = {
@@ -141,6 +145,7 @@ def _sandbox_and_kernels(root: Path) -> Iterator[Finding]:
     problem = bubblewrap.sandbox_problem()
     if problem:
         yield Finding("sandbox", MISSING, problem, "or use `--sandbox none` if you trust all the code")
+        yield Finding("isolation", NOTE, _WITHOUT_SANDBOX, "see `gradekit help sandbox`")
         yield _kernel(LIMITED)
         return
     yield Finding("sandbox", OK, f"bubblewrap, {shutil.which('bwrap')}")
