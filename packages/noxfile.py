@@ -20,12 +20,14 @@ OURS = ["sandbox-kernel", "gradekit", "gradekit-integrity", "gradekit-lms"]
 EXTRAS = ["pandas", "report"]
 #: wheels as a stranger installs them and a class in the sandbox, and nbgrader's private parts
 SHORT = ["test_as_installed.py", "gradekit/tests/test_nbgrader_parts.py"]
-#: also kernels, warm and cold; ordinary cells, bound checks, watch, feedback, adopt; what depends on Python's own parsers
+#: also kernels, warm and cold; ordinary cells, cells that change what is below a check, watch, feedback, adopt; what depends on
+#: the parsers and the code objects of a version
 LONG = [
     *SHORT,
     "sandbox-kernel/tests/test_kernels.py",
     "gradekit/tests/test_ordinary.py",
-    "gradekit/tests/test_bound_again.py",
+    "gradekit/tests/test_changed_below.py",
+    "gradekit/tests/test_name_history.py",
     "gradekit/tests/test_watch.py",
     "gradekit/tests/test_feedback.py",
     "gradekit/tests/test_adopt.py",

@@ -191,7 +191,7 @@ def test_without_a_file_nothing_is_offered_and_nothing_is_run(tiny_course):
 @pytest.mark.parametrize("ending", ["while True: pass", "import os; os._exit(1)"])
 def test_a_snippet_that_loops_or_ends_the_kernel_ends_and_costs_nothing(declare, tiny_course, ending):
     """The answer does so for the number of the snippet, which is none of the check's."""
-    declare(TWO)
+    declare(TWO.replace("import torch", "import numpy as np").replace("torch.tensor", "np.array"))
     answer = f"def double(x):\n    if x.shape == (1,):\n        {ending}\n    return 3 * x"
     _, result = graded(tiny_course, answer, limits=Limits(call_seconds=0.5))
     assert (result.status, result.suspect) == ("graded", [])
