@@ -22,7 +22,9 @@ wrong("halves_as_pairs", "x[..., 0::2], x[..., 1::2]", "x[..., : width // 2], x[
 wrong.edit(", dim=-1)\n    return turned.flatten(-2)", ", dim=-2)\n    return turned.flatten(-2)")
 wrong.says("You paired column i with column i + width / 2. Pairs are neighboring columns: 0 and 1, 2 and 3.")
 wrong("as_in_llama", "x[..., 0::2], x[..., 1::2]", "x[..., : width // 2], x[..., width // 2 :]")
-wrong.edit("turned = torch.stack(", "turned = torch.cat(").edit("return turned.flatten(-2).to", "return turned.to")
+wrong.edit("turned = torch.stack(", "turned = torch.cat(").edit(
+    "return turned.flatten(-2).to", "return turned.to"
+)
 wrong.says("You paired column i with column i + width / 2, as the code of Llama does.")
 wrong.says("Here, pairs are neighboring columns: 0 and 1, 2 and 3.")
 wrong("not_interleaved", "turned = torch.stack(", "turned = torch.cat(")
