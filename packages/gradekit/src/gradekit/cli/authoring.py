@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from gradekit.cli.common import Commands, course_and_assignments, course_of, print_lines, progress_bar
 from gradekit.course import CourseError
 from gradekit.course.printing import printable, quoted
-from sandbox_kernel.folders import HeldFolder
 
 if TYPE_CHECKING:
     from gradekit.authoring.grade_variants import Progress
@@ -127,6 +126,7 @@ def _standalone(options: argparse.Namespace) -> None:
 
 def _samples(options: argparse.Namespace) -> None:
     from gradekit.authoring.samples import ODD_CLASS, ordinary_class, write_class
+    from sandbox_kernel.folders import HeldFolder
 
     course, assignments = course_and_assignments(options)
     for assignment in assignments:
