@@ -23,6 +23,8 @@ from gradekit.course.printing import did_you_mean, printable
 #: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
 #: imports, which make hardly any garbage.
 _COLLECT_AFTER = 20_000
+_NOT_ON_WINDOWS = frozenset({"fcntl", "grp", "pwd", "resource", "termios"})
+_ELSEWHERE = "grade in a container or in WSL. docs/image.md of the repository describes an image."
 _GROUP = "gradekit.commands"
 #: commands that messages and pages name, and the packages that bring them
 _COMPANIONS = {"return": "gradekit-lms", "similar": "gradekit-integrity", "viva": "gradekit-integrity"}
@@ -55,6 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except ModuleNotFoundError as error:
+        if error.name not in _NOT_ON_WINDOWS:
+            raise
+        _print_error(f"this needs Linux, since nbgrader or gradekit uses `{error.name}`: {_ELSEWHERE}")
+        return 2
     except OSError as error:  # its message names the file
         refused = isinstance(error, PermissionError) and error.filename
         remedy = f"{error.filename} can't be read or written: change its permissions."

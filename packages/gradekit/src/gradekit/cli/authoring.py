@@ -18,7 +18,6 @@ from gradekit.cli.common import (
 )
 from gradekit.course import CourseError
 from gradekit.course.printing import printable, quoted
-from sandbox_kernel.folders import HeldFolder
 
 if TYPE_CHECKING:
     from gradekit.authoring.grade_variants import Progress
@@ -133,6 +132,7 @@ def _standalone(options: argparse.Namespace) -> None:
 
 def _samples(options: argparse.Namespace) -> None:
     from gradekit.authoring.samples import ODD_CLASS, ordinary_class, write_class
+    from sandbox_kernel.folders import HeldFolder
 
     course, assignments = course_and_assignments(options)
     for assignment in assignments:
