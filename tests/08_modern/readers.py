@@ -160,7 +160,7 @@ wrong.to("memory = []\n\ndef new_reader():\n    memory.clear()\n")
 wrong("remembers the first sequence of the batch for all of them", RETURN)
 wrong.to("coded[:, :old] = coded[:1, :old]\n        " + RETURN)
 
-wrong.about("test_wear")
+wrong.about("test_decay")
 wrong("halves what it remembers in each call", REMEMBER)
 wrong.to("memory[:] = [piece / 2 for piece in memory]\n        " + REMEMBER)
 wrong("mixes up a little more of what it remembers in each call", REMEMBER)

@@ -41,6 +41,6 @@ def test_mixing(rejects):
 
 
 @points(1)
-def test_wear(rejects):
+def test_decay(rejects):
     """It accepts correct readers, and rejects those whose memory changes with time, or is not exact."""
     rejects()

@@ -52,7 +52,7 @@ wrong.says("There is only one sequence in your batch.")
 wrong("check_with_equal_sequences", TEXT, "x = torch.arange(48.0).sin().view(1, 12, 4).expand(2, 12, 4)")
 wrong.says("The sequences of your batch are equal, so it doesn't show if they get mixed up.")
 
-wrong.about("test_wear")
+wrong.about("test_decay")
 wrong("check_with_a_large_tolerance", SAME, "assert gap < 1")
 wrong.says("Your check ignores errors of up to 1.")
 wrong("check_with_whole_numbers", TEXT, "x = (torch.arange(96.0) % 7 - 3).view(2, 12, 4)")
