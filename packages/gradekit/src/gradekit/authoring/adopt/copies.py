@@ -37,9 +37,8 @@ class CourseCopy:
 
     @cached_property
     def course(self) -> RunningCourse:
-        with chdir(
-            self.root
-        ):  # nbgrader also reads the configuration in the working directory, perhaps the course's
+        # nbgrader also reads the configuration in the working directory, which may be another course's
+        with chdir(self.root):
             return RunningCourse.open(self.root)
 
     @property
