@@ -40,9 +40,9 @@ def gradekit_on(system: str, *arguments: str, cwd=None) -> "subprocess.Completed
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_windows_shows_help_and_version(option):
-    done = gradekit_on(_AS_ON_WINDOWS, option)
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["help", "sandbox"]])
+def test_windows_shows_help_and_version(arguments):
+    done = gradekit_on(_AS_ON_WINDOWS, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     assert "gradekit" in done.stdout
 
@@ -51,7 +51,7 @@ def test_windows_shows_help_and_version(option):
 def test_on_windows_other_commands_say_in_one_sentence_where_they_run(command, tmp_path):
     done = gradekit_on(_AS_ON_WINDOWS, command, cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("gradekit: this needs Linux") and "image" in done.stderr
+    assert done.stderr.startswith("gradekit: this needs Linux") and "`gradekit help sandbox`" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -24,7 +24,7 @@ from gradekit.course.printing import did_you_mean, printable
 #: imports, which make hardly any garbage.
 _COLLECT_AFTER = 20_000
 _NOT_ON_WINDOWS = frozenset({"fcntl", "grp", "pwd", "resource", "termios"})
-_ELSEWHERE = "grade in a container or in WSL. docs/image.md of the repository describes an image."
+_ELSEWHERE = "grade in a container or in WSL; see `gradekit help sandbox`"
 _GROUP = "gradekit.commands"
 #: commands that messages and pages name, and the packages that bring them
 _COMPANIONS = {"return": "gradekit-lms", "similar": "gradekit-integrity", "viva": "gradekit-integrity"}
