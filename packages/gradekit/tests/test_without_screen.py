@@ -5,6 +5,7 @@ from nbformat import v4
 
 from gradekit.session.limits import Limits
 from gradekit.session.session import Session
+from sandbox_kernel import COLD, SANDBOX
 
 FIGURE = """
 import matplotlib.pyplot as plt
@@ -33,11 +34,11 @@ ASKING = {
 EXAMPLES = ("qt", "widget", "use TkAgg", "rcParams")
 
 
-def run(asking: str) -> tuple[list, list[str]]:
+def run(asking: str, kernel: str = SANDBOX) -> tuple[list, list[str]]:
     """What three cells put out: one that asks, and two with a figure, with and without `plt.show()`."""
     sources = [asking, FIGURE.format(show="plt.show()"), FIGURE.format(show="")]
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources])
-    session = Session(notebook, Limits())
+    session = Session(notebook, Limits(), kernel)
     try:
         session.run_cells()
     finally:
@@ -54,6 +55,15 @@ def pictures(cell) -> int:
 )
 def test_figures_are_drawn_into_the_notebook(name):
     states, cells = run(ASKING[name])
+    assert states == ["ok"] * 3, cells
+    assert [pictures(cell) for cell in cells] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "name", ["rcParams", *(pytest.param(n, marks=pytest.mark.thorough) for n in ("environment", "use QtAgg"))]
+)
+def test_they_are_in_a_kernel_that_has_not_imported_matplotlib_before(name):
+    states, cells = run(ASKING[name], COLD)
     assert states == ["ok"] * 3, cells
     assert [pictures(cell) for cell in cells] == [0, 1, 1]
 

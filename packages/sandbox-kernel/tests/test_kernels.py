@@ -293,6 +293,17 @@ def test_a_dead_server_is_started_again():
     assert other is not server
 
 
+def test_a_font_list_that_is_newer_than_the_server_stops_no_warm_start(monkeypatch):
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("the kernel was not forked")
+
+    assert run(SANDBOX, "print(1)") == ["1"]
+    lists = [*bubblewrap.font_lists(), Path("/another/matplotlib/fontlist-v0.json")]
+    monkeypatch.setattr(bubblewrap, "font_lists", lambda: lists)
+    monkeypatch.setattr(sandboxed, "start_cold", refuse)
+    assert run(SANDBOX, "print(2)") == ["2"]
+
+
 def test_where_no_warm_start_is_possible_kernels_start_cold(monkeypatch):
     def refuse(*arguments: object) -> None:
         raise StartFailed("no namespaces")

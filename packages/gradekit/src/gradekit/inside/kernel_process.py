@@ -10,6 +10,7 @@ import importlib.abc
 import importlib.util
 import os
 import random
+import re
 import signal
 import sys
 import warnings
@@ -53,6 +54,8 @@ _BACKENDS = ("tk", "qt", "qt4", "qt5", "qt6", "wx", "gtk", "gtk3", "gtk4", "osx"
 _MODULES = {
     f"matplotlib.backends.backend_{name}{kind}" for name in _BACKENDS for kind in ("", "agg", "cairo")
 }
+#: what is written in a cell that chooses a backend
+_DRAWS = "matplotlib|pylab|MPLBACKEND"
 _SCREENS = {f"{name}{kind}" for name in (*_BACKENDS, "notebook", "widget", "ipympl") for kind in ("", "agg")}
 
 
@@ -71,6 +74,13 @@ def draw_without_screen(shell: Any) -> None:
             flush_figures()
             shell.run_line_magic("matplotlib", "inline")
 
+    def import_first(cell: Any) -> None:
+        # as in a kernel that was forked with it, before the cell can choose something else
+        if "matplotlib.pyplot" not in sys.modules and re.search(_DRAWS, cell.raw_cell or ""):
+            with contextlib.suppress(ImportError):
+                importlib.import_module("matplotlib.pyplot")
+
+    shell.events.register("pre_run_cell", import_first)
     shell.events.register("post_run_cell", back_to_inline)
 
 

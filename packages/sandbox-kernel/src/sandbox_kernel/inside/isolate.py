@@ -98,10 +98,11 @@ def mount_proc() -> None:
 def private_folders(targets: Sequence[str], mebibytes: int, kept: Sequence[str]) -> None:
     """Mount empty writable folders at `targets`, with one size limit for all of them together.
 
-    The files and folders `kept`, which are in some of them, are mounted there again.
+    The files and folders `kept`, which are in some of them, are mounted there again; those that this sandbox was started
+    without are left out, such as a font list that is newer.
     """
     scratch = targets[0]
-    again = {path: os.open(path, os.O_PATH) for path in kept}
+    again = {path: os.open(path, os.O_PATH) for path in kept if os.path.lexists(path)}
     mount("none", "/", _MS_REC | _MS_PRIVATE)
     options = f"mode=0755,size={mebibytes}m,nr_inodes={64 * mebibytes}"
     mount("tmpfs", scratch, _MS_NOSUID | _MS_NODEV, options)
