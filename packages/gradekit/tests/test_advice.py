@@ -315,6 +315,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("cli/starting.py", "gradekit report"): NotRun("what an extra is for"),
     ("cli/starting.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
     ("authoring/doctor.py", "gradekit help sandbox"): Elsewhere("test_starting.py"),
+    ("cli/__init__.py", "gradekit help sandbox"): Elsewhere("test_other_systems.py"),
     ("authoring/doctor.py", "gradekit help scaling"): Elsewhere("test_starting.py"),
     ("gradekit_lms/claims.py", "nbgrader db student import students.csv"): Elsewhere(
         f"{LMS}/test_collect.py"
