@@ -2,7 +2,6 @@
 
 import ctypes
 import time
-from contextlib import closing
 from copy import deepcopy
 from pathlib import Path
 from statistics import median
@@ -12,11 +11,9 @@ import psutil
 import torch
 
 from bench.folders import ASSIGNMENT, CourseFolder, class_of
-from bench.transactions import Transactions
-from gradekit.grading.autograde import ClassGrading, GradingOptions, SubmissionProgress
+from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.write import Writer
-from gradekit.grading.writers import Writers
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.session.kernel import StudentKernel
 from gradekit.session.session import Session
@@ -86,17 +83,14 @@ def parts(scratch: Path, times: int) -> None:
     time.sleep(5)  # it imports what kernels need
     server = psutil.Process().children(recursive=True)[-1]
     writer = Writer(course)
-    before, found, locked = 0.0, [], Transactions()
+    before, found = 0.0, []
     for number, sample in enumerate(samples):
         found.append(_one(course, writer, sample.student))
         if number == 0:  # the first one imports modules and reads files for all others
             found.clear()
-            locked.count, locked.seconds = 0, 0.0
             before = _own_cpu(server)
     forking = (_own_cpu(server) - before) / len(found)
-    locked.stop()
     _print(found, forking)
-    _print_serial(found, _handing_out(course, [sample.student for sample in samples]), locked)
 
 
 def _own_cpu(process: psutil.Process) -> float:
@@ -129,37 +123,6 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
     if problems:
         raise RuntimeError(problems[0])
     return clock.parts
-
-
-def _handing_out(course: RunningCourse, students: list[str]) -> float:
-    """CPU seconds of the command to have one submission written by another process."""
-    options = GradingOptions(1)
-    with (
-        closing(ClassGrading(course, course.assignment(ASSIGNMENT), options)) as run,
-        closing(Writers(course, ASSIGNMENT, 1, warm=True)) as writers,
-    ):
-        written = writers.write(iter(list(run.grade(students))))
-        for _ in range(
-            2
-        ):  # the first is written by this process, and the other processes are started for the second
-            next(written)
-        start = time.process_time()
-        count = sum(1 for _ in written)
-        return (time.process_time() - start) / count
-
-
-def _print_serial(
-    found: list[dict[str, tuple[float, float]]], handing_out: float, locked: Transactions
-) -> None:
-    """Print what can't be done for two submissions at once."""
-    cache, writing = (1000 * median(parts[part][0] for parts in found) for part in (_CACHE, _WRITE))
-    sent, in_turns = 1000 * handing_out, 1000 * locked.seconds / len(found)
-    share = (cache + sent + in_turns) / (cache + writing)
-    print(
-        f"Of caching and writing, only one process at a time does {100 * share:.0f} %: {cache:.1f} ms for the result "
-        f"cache, {sent:.1f} ms to hand out and count, {in_turns:.1f} ms in {locked.count / len(found):.0f} "
-        "transactions of SQLite."
-    )
 
 
 def _print(found: list[dict[str, tuple[float, float]]], forking: float) -> None:

@@ -1,7 +1,7 @@
 """How many submissions a number of workers grade: by arithmetic, and in a simulation whose workers only sleep.
 
-The command itself is the real one: it reads, restores and hashes submissions, sends them to Dask workers, and stores
-their results in the cache; as many processes as there are cores write the gradebook and autograded/. A worker sleeps as long as grading takes, and returns the
+The command itself is the real one: it reads, restores and hashes submissions, sends them to Dask workers, stores their
+results in the cache, and writes the gradebook and autograded/. A worker sleeps as long as grading takes, and returns the
 result of a right answer.
 """
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import Task
-from gradekit.grading.writers import Writers
+from gradekit.grading.write import Writer
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache
 from gradekit.verdict.tries import Try
 
@@ -41,7 +41,7 @@ def scaling(scratch: Path, counts: Sequence[int], picture: Path | None) -> None:
     seconds, sent = _one(folder)
     serial = 1 / _simulated(folder, 8, 0.0, _submissions(8))
     print(
-        f"A worker takes {seconds:.2f} s for a submission, and the command with its writers {serial:.3f} s; a notebook and its"
+        f"A worker takes {seconds:.2f} s for a submission, and the command {serial:.3f} s; a notebook and its"
         f" result are {sent / 1024:.0f} KiB."
     )
     print(f"{'workers':>8}{'predicted per minute':>24}{'simulated per minute':>24}")
@@ -97,11 +97,11 @@ def _simulated(folder: CourseFolder, count: int, seconds: float, submissions: in
     with _sleepers(count, seconds) as address:
         workers = DaskWorkers(folder.assignment, address, asleep)
         run = ClassGrading(course, folder.assignment, GradingOptions(0, fresh=True), workers)
-        with closing(Writers(course, ASSIGNMENT, os.cpu_count() or 1, warm=False)) as writers:
-            for _, problems in writers.write(run.grade([f"{number:04}" for number in range(submissions)])):
-                if problems:
-                    raise RuntimeError(problems[0])
-                times.append(time.monotonic())
+        writer = Writer(course)
+        for submission in run.grade([f"{number:04}" for number in range(submissions)]):
+            if problems := writer.write(submission, ASSIGNMENT):
+                raise RuntimeError(problems[0])
+            times.append(time.monotonic())
     first = max(5, min(count, submissions // 3))
     return (len(times) - first) / (times[-1] - times[first - 1])
 

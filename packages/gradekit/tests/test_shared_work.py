@@ -4,7 +4,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.nbgraderformat import ValidationError
 
-from gradekit.grading.check_metadata import CheckMetadata
+from gradekit.grading.class_steps import CheckMetadata
 from gradekit.grading.shared_queries import sharing_queries
 
 

@@ -15,8 +15,8 @@ from sqlalchemy.exc import OperationalError
 
 from gradekit.attempts.records import Attempts, Page
 from gradekit.grading import write
+from gradekit.grading.converter import AutogradeOne
 from gradekit.nbgrader_plugin import collecting
-from gradekit.nbgrader_plugin.converters import AutogradeOne
 from gradekit.watch import loop, waiting
 from gradekit.watch.pipeline import Pipeline
 from gradekit.watch.status import locked, read_status, status_lines

@@ -1,9 +1,10 @@
-"""Several processes write a class's results, each for one student at a time."""
+"""Commands that write a class's results: killed midway, and several at once."""
 
 import contextlib
 import fcntl
 import json
 import multiprocessing
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,36 +27,29 @@ COMMAND = ("gradekit", "autograde", "01_double", "--workers", "3")
 FORK = multiprocessing.get_context("fork")
 #: a step in the middle of nbgrader's writing, when a student's rows exist and the notebook has not been written
 STEP = """
-import multiprocessing, os, signal
+import os, signal
 from pathlib import Path
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 class Step(NbGraderPreprocessor):
     def preprocess(self, nb, resources):
-        student, forked = resources["nbgrader"]["student"], multiprocessing.parent_process() is not None
-        {}
+        if resources["nbgrader"]["student"] == "student-04" and not Path("killed").exists():
+            Path("killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         return nb, resources
 
 c.Autograde.sanitize_preprocessors.append(Step)
 """
-RECORD = "Path('writers', student).write_text(str(os.getpid()))"
 PATIENCE_SECONDS = 120
 #: in which a process that does not wait for a lock has it
 A_MOMENT = 0.5
-KILL = "os.kill(os.getpid(), signal.SIGKILL)"
 
 
 @pytest.fixture
 def course(empty_class):
     for number, student in enumerate(STUDENTS):
         empty_class.hand_in(student, empty_class.answer(f"# {number}\n{RIGHT}", HALF))
-    (empty_class.root / "writers").mkdir()
     return empty_class
-
-
-def add_step(course, line):
-    config = course.root / "nbgrader_config.py"
-    config.write_text(config.read_text() + STEP.format(line))
 
 
 def start(course):
@@ -65,48 +59,23 @@ def start(course):
     )
 
 
-def everybody_is_graded(course, students=STUDENTS):
+def everybody_is_graded(course):
     rows = {row.student: row.status for row in class_table(course.running, course.assignment).rows}
-    assert {student: rows[student] for student in students} == dict.fromkeys(students, "graded")
-    grades = course.grades()
+    assert rows == dict.fromkeys(STUDENTS, "graded")
     expected = {"test_double": (10, None, False), "test_half": (5, None, False), "why": (0, None, False)}
-    assert {student: grades[student] for student in students} == dict.fromkeys(students, expected)
-    for student in students:
+    assert course.grades() == dict.fromkeys(STUDENTS, expected)
+    for student in STUDENTS:
         path = course.root / "autograded" / student / "01_double" / "double.ipynb"
         assert "gradekit" in json.loads(path.read_text())["metadata"]
 
 
-def test_a_class_is_written_by_several_processes(course):
-    add_step(course, RECORD)
-    command = start(course)
-    out, err = command.communicate()
-    assert (command.returncode, out) == (0, "01_double: 10 graded\n"), err
-    writers = {path.name: int(path.read_text()) for path in (course.root / "writers").iterdir()}
-    assert sorted(writers) == STUDENTS
-    assert list(writers.values()).count(command.pid) == 1
-    assert len(set(writers.values())) > 1
-    everybody_is_graded(course)
-
-
-def test_a_writer_that_is_killed_midway_costs_nothing(course):
-    once = "Path('writers', 'killed')"
-    add_step(course, f"if forked and not {once}.exists(): {once}.touch(); {KILL}")
+def test_a_command_that_is_killed_while_it_writes_costs_nothing(course):
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text() + STEP)
+    assert course.run(*COMMAND).returncode == -signal.SIGKILL
+    assert (course.root / "killed").exists()
     done = course.run(*COMMAND)
     assert (done.returncode, done.stdout) == (0, "01_double: 10 graded\n"), done.stderr
-    assert (course.root / "writers" / "killed").exists()
-    everybody_is_graded(course)
-
-
-@pytest.mark.thorough
-def test_a_student_whose_writer_dies_each_time_is_named_and_the_others_are_graded(course):
-    add_step(course, f"if forked and student == 'student-07': {KILL}")
-    done = course.run(*COMMAND)
-    assert done.returncode == 1, done.stderr
-    assert "student-07: not written: the process that wrote it ended" in done.stdout
-    everybody_is_graded(course, [student for student in STUDENTS if student != "student-07"])
-    config = course.root / "nbgrader_config.py"
-    config.write_text(config.read_text().replace("student == 'student-07'", "False"))
-    assert course.gradekit("autograde", "01_double", "--workers", "2") == 0
     everybody_is_graded(course)
 
 
@@ -136,16 +105,16 @@ def test_each_writer_has_its_own_failures(course):
 class Holder:
     """A process that takes a lock and holds it until it is told to let go; it has begun to when this is made."""
 
-    def __init__(self, course, lock, *arguments):
+    def __init__(self, course):
         self._pipe, theirs = FORK.Pipe()
-        self._process = FORK.Process(target=self._hold, args=(theirs, course, lock, arguments), daemon=True)
+        self._process = FORK.Process(target=self._hold, args=(theirs, course), daemon=True)
         self._process.start()
         assert self._pipe.poll(PATIENCE_SECONDS) and self._pipe.recv() == "begun"
 
     @staticmethod
-    def _hold(pipe, course, lock, arguments):
+    def _hold(pipe, course):
         pipe.send("begun")
-        with getattr(course, lock)(*arguments):
+        with course.alone():
             pipe.send("held")
             pipe.recv()
 
@@ -180,39 +149,21 @@ def is_locked(path):
     return False
 
 
-def test_different_students_are_written_at_once(locks):
-    holders = [Holder(locks, "writing", student) for student in ("ann", "ben")]
-    assert all(holder.has_it() for holder in holders)
-    for holder in holders:
-        holder.let_go()
-
-
-def test_writers_of_one_student_take_turns(locks):
-    ann = Holder(locks, "writing", "ann")
-    assert ann.has_it()
-    waits_for(ann, Holder(locks, "writing", "ann"))
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [(["alone"], ["alone"]), (["alone"], ["writing", "ann"]), (["writing", "ann"], ["alone"])],
-)
-def test_nobody_writes_while_a_command_is_alone(locks, first, second):
-    holder = Holder(locks, *first)
+def test_nobody_writes_while_a_command_is_alone(locks):
+    holder = Holder(locks)
     assert holder.has_it()
-    waits_for(holder, Holder(locks, *second))
+    waits_for(holder, Holder(locks))
 
 
-def test_a_large_class_does_not_keep_a_command_waiting_that_wants_to_be_alone(locks):
-    ann = Holder(locks, "writing", "ann")
-    assert ann.has_it()
-    alone = Holder(locks, "alone")
+def test_a_large_class_does_not_keep_a_command_waiting_that_wants_to_write(locks):
+    first = Holder(locks)
+    assert first.has_it()
+    second = Holder(locks)
     until(lambda: is_locked(locks.root / STATE_FOLDER / "next"))  # it is the next one now
-    ben = Holder(locks, "writing", "ben")
-    assert not ben.has_it(A_MOMENT)
-    ann.let_go()
-    assert alone.has_it()
-    assert not ben.has_it(A_MOMENT)
-    alone.let_go()
-    assert ben.has_it()
-    ben.let_go()
+    again = Holder(locks)
+    first.let_go()
+    assert second.has_it()
+    assert not again.has_it(A_MOMENT)
+    second.let_go()
+    assert again.has_it()
+    again.let_go()

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from gradekit.course import Assignment
     from gradekit.grading.autograde import ClassGrading, SubmissionProgress
     from gradekit.grading.running_course import RunningCourse
-    from gradekit.grading.writers import Writers
     from gradekit.report.table import ClassTable, Row
 
 #: students that a line names
@@ -125,21 +124,17 @@ def _grade(
     if not students:
         return problems, not_graded
     start_server(course, options.sandbox, options.scheduler)
-    from gradekit.grading.write import RefusedHandIn
-
-    def graded(grading: "ClassGrading") -> "Iterator[SubmissionProgress]":
-        for submission in grading.grade(students):
-            problems.extend(_problems(submission))
-            not_graded.extend(_failures(submission))
-            yield submission
+    from gradekit.grading.write import RefusedHandIn, Writer
 
     with (
         _class_grading(options, course, assignment) as grading,
-        _writers(options, course, assignment, len(students)) as writers,
         progress_bar(assignment.name, "submission", len(students), options.quiet) as bar,
     ):
-        for _, unwritten in writers.write(graded(grading)):
-            for line in unwritten:
+        writer = Writer(course)
+        for submission in grading.grade(students):
+            problems.extend(_problems(submission))
+            not_graded.extend(_failures(submission))
+            for line in writer.write(submission, assignment.name):
                 (problems if isinstance(line, RefusedHandIn) else not_graded).append(line)
             bar.update()
     return problems, not_graded
@@ -242,17 +237,6 @@ def _class_grading(
     kernel = KERNELS.get(options.sandbox, "")
     how = GradingOptions(options.workers, options.scheduler, kernel, options.fresh, force)
     return contextlib.closing(ClassGrading(course, assignment, how))
-
-
-def _writers(
-    options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment", students: int
-) -> "contextlib.closing[Writers]":
-    """Processes that write, no more than there are students for them."""
-    from gradekit.grading.writers import Writers
-
-    count = max(1, min(options.workers, students - 1))
-    warm = not options.scheduler and options.sandbox != NONE
-    return contextlib.closing(Writers(course, assignment.name, count, warm))
 
 
 def _new(table: "ClassTable", students: list[str]) -> dict[str, str]:

@@ -2,10 +2,8 @@
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import logging
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -177,26 +175,17 @@ class RunningCourse:
 
         Locks end with the process that holds them.
         """
-        with self._locked("next"), self._locked("writing"):
-            yield
-
-    @contextlib.contextmanager
-    def writing(self, student: str) -> Iterator[None]:
-        """Wait until nobody writes for this student, or is `alone`. Others may write for other students meanwhile."""
         with contextlib.ExitStack() as held:
-            with self._locked("next"):  # held by a command that waits to be alone: no more writers may start
-                held.enter_context(self._locked("writing", fcntl.LOCK_SH))
-            students = held.enter_context((self.root / STATE_FOLDER / "students").open("a"))
-            byte = int.from_bytes(hashlib.sha256(os.fsencode(student)).digest()[:4])
-            fcntl.lockf(students, fcntl.LOCK_EX, 1, byte)
+            with self._locked("next"):  # so a command that writes a class lets others in between two students
+                held.enter_context(self._locked("writing"))
             yield
 
     @contextlib.contextmanager
-    def _locked(self, name: str, how: int = fcntl.LOCK_EX) -> Iterator[None]:
+    def _locked(self, name: str) -> Iterator[None]:
         path = self.root / STATE_FOLDER / name
         path.parent.mkdir(exist_ok=True)
         with path.open("a") as file:
-            fcntl.flock(file, how)
+            fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
     def submitted(self, student: str, assignment: str) -> Path:

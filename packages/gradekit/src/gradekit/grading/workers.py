@@ -62,7 +62,6 @@ class Workers(Generic[T, R]):
         seconds: wall time after which a task counts as hung, and its worker is killed.
         hidden: have the workers take their kernels from one warm server, where they don't see these folders; None if not.
         modules: the modules that `work` imports when it is called; they are imported before the workers are forked.
-        computes: whether `work` computes with torch, which is imported before the workers are forked, too.
     """
 
     work: Callable[[T], R]
@@ -70,7 +69,6 @@ class Workers(Generic[T, R]):
     seconds: Callable[[T], float]
     hidden: Sequence[str] | None
     modules: Sequence[str] = ()
-    computes: bool = True
     _workers: list[_Worker[T]] = field(init=False, default_factory=list)
     _again: deque[_Entry[T]] = field(init=False, default_factory=deque)
     _room: int = field(init=False, default=1)
@@ -89,7 +87,7 @@ class Workers(Generic[T, R]):
             gc.freeze()  # forks share pages that nobody writes to
             while len(self._workers) <= self.count:
                 fork = multiprocessing.get_context("fork")
-                self._workers.append(_started(self.work, server, fork, self.computes))
+                self._workers.append(_started(self.work, server, fork))
 
     def run(self, tasks: Iterable[T], alone: bool = False) -> Iterator[tuple[T, R | None]]:
         """Yield each task with its result as they are finished; None if its worker hung, or died twice.
@@ -138,15 +136,14 @@ class Workers(Generic[T, R]):
     def _import(self) -> None:
         for module in self.modules:
             importlib.import_module(module)
-        if self.computes:
-            _use_one_thread()
+        _use_one_thread()
 
     def _idle_worker(self) -> _Worker[T]:
         idle = next((worker for worker in self._workers if worker.entry is None), None)
         if idle is None:
             server = self._server()
-            modules = [*self.modules, *["torch"] * self.computes]
-            idle = _started(self.work, server, _fork_server(self.work, modules), self.computes)
+            modules = [*self.modules, "torch"]
+            idle = _started(self.work, server, _fork_server(self.work, modules))
             self._workers.append(idle)
         return idle
 
@@ -214,13 +211,12 @@ def _started(
     work: Callable[[T], R],
     server: socket.socket | None,
     context: ForkContext | ForkServerContext,
-    computes: bool,
 ) -> _Worker[T]:
     ours, theirs = context.Pipe()
     _ours.add(ours)
     inherited = list(_ours) if isinstance(context, ForkContext) else []
     # a daemon, since this process would otherwise wait at its end for a worker that nobody closed
-    process = context.Process(target=_serve, args=(work, theirs, server, inherited, computes), daemon=True)
+    process = context.Process(target=_serve, args=(work, theirs, server, inherited), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process, ours)
@@ -231,7 +227,6 @@ def _serve(
     pipe: Connection,
     server: socket.socket | None,
     inherited: Sequence[Connection],
-    computes: bool,
 ) -> None:
     """The worker's side: answer tasks until the pipe is closed."""
     if sys.platform == "linux":  # end when the command is killed, even in the middle of a computation
@@ -240,8 +235,7 @@ def _serve(
         other.close()
     if server is not None:
         use_launched_server(server)
-    if computes:
-        _use_one_thread()
+    _use_one_thread()
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             task = pipe.recv()

@@ -1,26 +1,27 @@
-"""Writing results into the gradebook and autograded/ with nbgrader's own converter."""
+"""Writing results into the gradebook and autograded/ with nbgrader's own steps."""
 
 import errno
 import os
 import time
 import warnings
 from copy import deepcopy
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nbgrader.apps.baseapp import NbGrader
-from nbgrader.preprocessors import CheckCellMetadata
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 
 from gradekit.course import CourseError
 from gradekit.course.files import FOR_EVERYBODY, notebooks_in
 from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionProgress
-from gradekit.grading.check_metadata import CheckMetadata
+from gradekit.grading.converter import AutogradeOne
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.shared_queries import sharing_queries
-from gradekit.nbgrader_plugin.bind import take_as_bound
-from gradekit.nbgrader_plugin.converters import AutogradeOne, reason_of
+from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.course_folders import NotAccepted
+from gradekit.nbgrader_plugin.own_steps import own_hook
+from gradekit.nbgrader_plugin.steps import before_autograde
 
 #: before a second try after an error of the database, which may have restarted
 _AGAIN_SECONDS = 1.0
@@ -37,34 +38,20 @@ class RefusedHandIn(str):
 
 
 class Writer:
-    """Runs `nbgrader autograde` for one student at a time, with results that have been computed before.
-
-    Writers in several processes take turns for one student: nbgrader does not add a student to the gradebook, or
-    replace a folder, in one step. The first submission is written with no other writer at work, since it may add
-    rows that all students share.
-    """
+    """Does what `nbgrader autograde` does for one student at a time, with results that have been computed before."""
 
     def __init__(self, course: RunningCourse) -> None:
-        self._course, self._shared_rows_exist = course, False
-        self._known: set[str] = set()
+        self._course = course
         course.folders.db_url = sharing_queries(course.folders.db_url)
         _require_writable(course.autograded(".", "."))
-        config = self._config = deepcopy(course.config)  # `Config(…)` would share its sections
+        config = deepcopy(course.config)  # `Config(…)` would share its sections
         config.RunChecks.fresh = False
-        config.Exporter.optimistic_validation = (
-            True  # validate a notebook after the last step, not after each
-        )
-        config.Autograde.sanitize_preprocessors = [
-            CheckMetadata if step is CheckCellMetadata else step
-            for step in config.Autograde.sanitize_preprocessors
-        ]
-        config.Autograde.autograde_preprocessors = [
-            step
-            for step in config.Autograde.autograde_preprocessors
-            if step is not CheckCellMetadata  # the steps before have just checked it
-        ]
+        config.Autograde.pop("pre_convert_hook", None)
+        if own := own_hook(course.config, before_autograde):
+            config.Autograde.pre_convert_hook = own
         NbGrader.clear_instance()
-        NbGrader.instance(config=config)  # the hook before autograding takes the folders from it
+        NbGrader.instance(config=config)  # a course's own steps may take their settings from it
+        self._converter = AutogradeOne(coursedir=course.folders, config=config, log=course.log)
 
     def write(self, submission: SubmissionProgress, assignment: str) -> list[str]:
         """Write one student's results; returns a line about what went wrong, if anything did.
@@ -81,27 +68,22 @@ class Writer:
             return self._written(submission, assignment)
 
     def _written(self, submission: SubmissionProgress, assignment: str) -> list[str]:
-        student, folders = submission.student, self._course.folders
+        student, folders, converter = submission.student, self._course.folders, self._converter
         folder = self._course.submitted(student, assignment)
         if not notebooks_in(folder):
             return []  # nbgrader skips such a folder, and the table shows it as missing
         folders.student_id, folders.assignment_id = student, assignment
-        if submission.notebooks and assignment not in self._known:
-            take_as_bound(
-                self._course.assignment(assignment)
-            )  # the results, which may all be cached, show it
-            self._known.add(assignment)
+        graded = {notebook.name: notebook for notebook in submission.notebooks}
+        expected = self._course.assignment(assignment).released_names()
+        names = dict.fromkeys([*expected, *(path.stem for path in notebooks_in(folder))])
         kind = str
-        lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
-        with lock, warnings.catch_warnings():
+        with self._course.alone(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
-            graded = {notebook.name: notebook for notebook in submission.notebooks}
-            converter = AutogradeOne(
-                folder, graded, coursedir=folders, config=self._config, log=self._course.log
-            )
             try:
                 self._course.set_aside(student, assignment)
-                converter.start()
+                converter.convert(
+                    folder, [name for name in names if fnmatchcase(name, folders.notebook_id)], graded
+                )
             except SystemExit as stopped:  # raised by one of gradekit's steps
                 reason = str(stopped).splitlines()[0]
                 kind = RefusedHandIn if isinstance(stopped, NotAccepted) else str
@@ -109,7 +91,6 @@ class Writer:
                 reason = reason_of(converter.failure or error)
                 _require_writing(converter.failure or error, reason)
             else:
-                self._shared_rows_exist = True
                 return []
         return [kind(f"{printable(student)}: not written: {reason}")]
 

@@ -9,13 +9,13 @@ import copy
 import glob
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
@@ -30,9 +30,6 @@ from gradekit.nbgrader_plugin.course_folders import (
 )
 from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
 from gradekit.submission.extra_files import StuckError
-
-if TYPE_CHECKING:
-    from gradekit.verdict.progress import NotebookProgress
 
 
 def find_folders(converter: BaseConverter, step: str) -> None:
@@ -54,9 +51,10 @@ def make_ready(converter: BaseConverter) -> None:
     folders = converter.coursedir
     assignment = folders.assignment_id
     left_out: set[str] = set()
-    if not isinstance(converter, OneFolder):
-        require_gradebook(converter.log, folders, writing=True)
-    if folders.student_id == "*" and not isinstance(converter, OneFolder):
+    if isinstance(converter, OneFolder):
+        return  # the command has done so
+    require_gradebook(converter.log, folders, writing=True)
+    if folders.student_id == "*":
         with Gradebook(url_in(folders), folders.course_id) as gradebook:
             for sentence in rename_students(folders, assignment, gradebook):
                 converter.log.warning(sentence)
@@ -136,45 +134,33 @@ class OneFolder(BaseConverter):
         self.assignments = {str(self._folder): _notebooks(self._folder, self.coursedir.notebook_id)}
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
-        with self._remembering_failure():
+        with self.remembering_failure():
             return bool(super().init_destination(assignment_id, student_id))
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        with self._remembering_failure():
+        with self.remembering_failure():
             super().init_assignment(assignment_id, student_id)
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
-        with self._remembering_failure():
+        with self.remembering_failure():
             super().convert_single_notebook(notebook_filename)
 
     def write_single_notebook(self, output: str, resources: ResourcesDict) -> None:
         names = resources["nbgrader"]
         folder = Path(self._format_dest(names["assignment"], names["student"]))
-        self.writer.build_directory = str(
-            folder
-        )  # where nbgrader's second step reads what the first one wrote
         write_atomically(folder / f"{resources['unique_key']}{resources['output_extension']}", output)
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        with self._remembering_failure():
+        with self.remembering_failure():
             super().set_permissions(assignment_id, student_id)
 
     @contextlib.contextmanager
-    def _remembering_failure(self) -> Iterator[None]:
+    def remembering_failure(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:
             self.failure = self.failure or error
             raise
-
-
-class AutogradeOne(OneFolder, Autograde):
-    """`nbgrader autograde` for one submission, with the notebooks that have been graded before, by name."""
-
-    def __init__(self, folder: Path, graded: "Mapping[str, NotebookProgress]", **options: Any) -> None:
-        super().__init__(folder, **options)
-        self.graded = graded
-        self.force = True
 
 
 class FeedbackOne(OneFolder, GenerateFeedback):

@@ -1,16 +1,18 @@
 """In autograde, around the steps: opens each notebook of a submission once."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
+from nbgrader.api import Gradebook
 from nbgrader.converters import BaseConverter
 
 from gradekit.course import read_notebook
-from gradekit.nbgrader_plugin.converters import AutogradeOne, make_ready
-from gradekit.nbgrader_plugin.course_folders import beside_of
+from gradekit.nbgrader_plugin.converters import OneFolder, make_ready
 
 if TYPE_CHECKING:  # the configuration imports this module in every command
     from gradekit.verdict.opened import OpenedNotebook
@@ -36,24 +38,29 @@ class SubmissionExporter(NotebookExporter):
     ) -> tuple[NotebookNode, dict[str, Any]]:
         path = Path(filename)
         resources = ResourcesDict() if resources is None else resources
-        metadata = resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
-        notebook = v4.new_notebook()
-        if self._is_repaired(path, resources):
-            notebook = read_notebook(path)
-        else:
-            beside = beside_of(self.parent.coursedir, path.parent, resources["nbgrader"]["assignment"])
-            metadata["set_aside"] = beside.notes()
+        resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
+        notebook = read_notebook(path) if self._is_repaired(path, resources) else v4.new_notebook()
         exported: tuple[NotebookNode, dict[str, Any]] = self.from_notebook_node(notebook, resources, **kw)
         return exported
 
     @property
     def for_command(self) -> bool:
         """True if a command of gradekit converts, which has graded before and reports what goes wrong."""
-        return isinstance(self.parent, AutogradeOne)
+        return isinstance(self.parent, OneFolder)
 
     def graded(self, name: str) -> "NotebookProgress | None":
         """The notebook as the command has graded it; None if it has not."""
-        return self.parent.graded.get(name) if isinstance(self.parent, AutogradeOne) else None
+        found: NotebookProgress | None = self.parent.graded.get(name) if self.for_command else None
+        return found
+
+    @contextlib.contextmanager
+    def gradebook(self, url: str) -> Iterator[Gradebook]:
+        """The gradebook that the command has open for the submission, or a new one."""
+        if self.for_command:
+            yield self.parent.gradebook
+        else:
+            with Gradebook(url) as gradebook:
+                yield gradebook
 
     def _is_repaired(self, path: Path, resources: dict[str, Any]) -> bool:
         """True in nbgrader's second step, which reads from autograded/ what the first one wrote."""

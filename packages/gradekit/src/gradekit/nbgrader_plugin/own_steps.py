@@ -49,14 +49,20 @@ def replace(steps: list[Any], step: _Step, other: _Step) -> None:
 
 def with_own_hook(config: Config, hook: Hook) -> str | Hook:
     """A hook that also calls the one that the course has configured for autograding, if there is one."""
-    ours = f"{hook.__module__}.{hook.__qualname__}"
+    own = own_hook(config, hook)
+    return f"{hook.__module__}.{hook.__qualname__}" if own is None else partial(_both, hook, own)
+
+
+def own_hook(config: Config, hook: Hook) -> Any:
+    """The hook that the course has configured for autograding, beside ours; None if there is none."""
+    ours = (None, hook, f"{hook.__module__}.{hook.__qualname__}")
     for section in ("Autograde", "BaseConverter"):
         own = _imported(config[section].get("pre_convert_hook"))
-        if getattr(own, "func", None) is _both:  # this was called before
-            return partial(_both, hook, own.args[1])
-        if own not in (None, hook, ours):  # `ours` if this was called before
-            return partial(_both, hook, own)
-    return ours
+        if getattr(own, "func", None) is _both:
+            own = own.args[1]
+        if own not in ours:
+            return own
+    return None
 
 
 def _both(ours: Hook, own: Hook, **submission: Any) -> None:

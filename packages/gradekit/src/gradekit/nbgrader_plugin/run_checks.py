@@ -15,7 +15,7 @@ from gradekit.course.cells import grade_id, is_test_cell
 from gradekit.course.configuration import PerAssignment
 from gradekit.course.kernels import SANDBOX
 from gradekit.course.printing import printable
-from gradekit.nbgrader_plugin.bind import require_bound
+from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.course_folders import stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.page.check_table import check_output
@@ -167,7 +167,7 @@ class RunChecks(Execute):
                 return before.outcome
             sentence = _graded_again(student, opened.name, before.key, notebook.key)
             print(f"\n{sentence}", file=sys.stderr, flush=True)  # below the progress bar
-            require_bound(assignment)
+        require_bound_once(assignment)
         grade_here(notebook, job, cache, self._budget(root, assignment.name))
         return notebook.outcome
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry, SubmittedNotebook
+from nbgrader.api import BaseCell, Comment, Grade, MissingEntry, SubmittedNotebook
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
@@ -18,12 +18,12 @@ from traitlets.config import Application
 
 from gradekit.attempts.rules import NoChance
 from gradekit.course import CourseError
-from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
+from gradekit.course.cells import find_cell, grade_id, is_test_cell, nbgrader_metadata
 from gradekit.course.configuration import read_configuration
 from gradekit.course.doubts import certain_score
 from gradekit.course.printing import printable, quoted
 from gradekit.nbgrader_plugin.bind import require_bound_once
-from gradekit.nbgrader_plugin.course_folders import NotAccepted, configured_course, stop
+from gradekit.nbgrader_plugin.course_folders import NotAccepted, beside_of, configured_course, stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.nbgrader_plugin.late import require_chance
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
@@ -69,7 +69,7 @@ class RepairCells(NbGraderPreprocessor):
         names = resources["nbgrader"]
         try:
             require_chance(self.config, names)
-            opened = self.parent.opened = self._opened(names, resources["metadata"])
+            opened = self.parent.opened = self._opened(names, Path(resources["metadata"]["path"]))
         except NoChance as reason:
             sentence = f"{names['assignment']}, {printable(names['student'])}: not graded: {reason}"
             stop(self.log, sentence, NotAccepted)
@@ -79,16 +79,16 @@ class RepairCells(NbGraderPreprocessor):
             self.log.warning("%s: %s", names["student"], note)
         return deepcopy(opened.notebook), resources
 
-    def _opened(self, names: dict[str, str], place: ResourcesDict) -> OpenedNotebook:
+    def _opened(self, names: dict[str, str], folder: Path) -> OpenedNotebook:
         graded = self.parent.graded(names["notebook"])
         if graded is not None and graded.opened.is_current:
             return graded.opened
         assignment = configured_course(self.config).assignment(names["assignment"])
         return open_notebook(
             assignment,
-            Path(place["path"], f"{names['notebook']}.ipynb"),
+            folder / f"{names['notebook']}.ipynb",
             assignment.released(names["notebook"]),
-            set_aside=place["set_aside"],
+            set_aside=beside_of(self.parent.parent.coursedir, folder, assignment.name).notes(),
             saved_outputs=not RunChecks(config=self.config).enabled,
         )
 
@@ -98,16 +98,15 @@ class SaveScores(SaveAutoGrades):
 
     Manual scores and comments stay. A missing or unreadable notebook gets no automatic score and is marked for
     manual grading, and so is a cell whose score is in doubt. The rows of a notebook are read at once and written in one transaction, where nbgrader has one for
-    each cell: the shorter it is, the more processes can write.
+    each cell.
     """
+
+    parent: SubmissionExporter
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
-        assignment = configured_course(self.config).assignment(names["assignment"])
-        self._released = {grade_id(cell): cell for cell in assignment.released(names["notebook"]).cells}
-        self._handed_out = handed_out_files(assignment.source_folder)
-        self.gradebook, self._assignment = Gradebook(names["db_url"]), names["assignment"]
-        with self.gradebook:
+        self._assignment = names["assignment"]
+        with self.parent.gradebook(names["db_url"]) as self.gradebook:
             found = self.gradebook.find_submission_notebook(
                 names["notebook"], names["assignment"], names["student"]
             )
@@ -162,6 +161,8 @@ class SaveScores(SaveAutoGrades):
 
     def _is_picture(self, cell: NotebookNode, resources: ResourcesDict) -> bool:
         """True for an answer of which only the picture was replaced."""
-        released = self._released.get(grade_id(cell))
+        assignment = self.parent.opened.assignment
+        released = find_cell(assignment.released(resources["nbgrader"]["notebook"]), grade_id(cell) or "")
         folder = Path(resources["metadata"]["path"])
-        return released is not None and has_own_picture(cell, released, folder, self._handed_out)
+        handed_out = handed_out_files(assignment.source_folder)
+        return released is not None and has_own_picture(cell, released, folder, handed_out)
