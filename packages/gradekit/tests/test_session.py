@@ -1,10 +1,12 @@
 """A session runs one notebook in one kernel and answers requests about it."""
 
 import os
+import random
 import sys
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from nbformat import v4
 
@@ -18,7 +20,7 @@ from gradekit.session.proxy import Student, begin_check
 from gradekit.session.session import Session
 from gradekit.session.values import Opaque, StudentError
 from gradekit.submission.submission import Submission
-from sandbox_kernel import COLD, SANDBOX, sandboxed
+from sandbox_kernel import COLD, LIMITED, SANDBOX, sandboxed
 from sandbox_kernel.environment import WorkingFiles
 from sandbox_kernel.start import StartFailed
 
@@ -40,6 +42,8 @@ CELLS = {
     "forging": "def forging():\n    import comm\n    return object()",
     "seen": "def sees_gradekit_tests():\n    import gradekit\n    return list(gradekit.__path__)",
 }
+
+NUMBERS = "import random, numpy, torch\nnumbers = [random.random(), float(numpy.random.rand()), torch.rand(1).item()]"
 
 
 def notebook(cells: dict[str, str]):
@@ -383,3 +387,18 @@ def f():
             student.f()
         begin_check(student, "plain")
         assert student.double(2) == 4
+
+
+@pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(LIMITED, marks=pytest.mark.thorough)])
+def test_every_notebook_begins_with_the_same_random_numbers(kernel):
+    numbers = []
+    for _ in range(2):
+        session = Session(notebook({"numbers": NUMBERS}), Limits(), kernel)
+        with closing(session):
+            session.run_cells()
+            numbers.append(Student(session, Submission(session.notebook)).get("numbers"))
+    random.seed(0)
+    expected, seeded = random.random(), torch.Generator().manual_seed(0)
+    assert (
+        numbers == [[expected, np.random.RandomState(0).rand(), torch.rand(1, generator=seeded).item()]] * 2
+    )

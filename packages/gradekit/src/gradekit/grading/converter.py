@@ -107,7 +107,9 @@ class AutogradeOne(OneFolder, Autograde):
             written = Path(
                 self._format_dest(names["assignment"], names["student"]), Path(notebook_filename).name
             )
-            _, notebook = normalize(notebook)  # as when nbconvert reads what it has written
+            ids = {cell.get("id") for cell in notebook.cells}
+            if None in ids or len(ids) < len(notebook.cells):
+                _, notebook = normalize(notebook)  # as nbconvert does when it reads what it has written
             try:
                 with setenv(NBGRADER_EXECUTION="autograde"):
                     notebook, resources = self._converted(notebook, written, sanitizing=False)
@@ -147,6 +149,6 @@ class AutogradeOne(OneFolder, Autograde):
 
     def _as_text(self, notebook: NotebookNode) -> str:
         version = self.exporter.nbformat_version
-        same = version == notebook.nbformat
+        same = version == notebook.nbformat  # it has been validated
         text: str = v4.writes_json(notebook) if same else nbformat.writes(notebook, version=version)
         return text if text.endswith("\n") else f"{text}\n"

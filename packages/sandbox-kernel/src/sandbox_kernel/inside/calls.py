@@ -8,6 +8,7 @@ are not needed (ptrace, mounts, namespaces, io_uring, bpf).
 import ctypes
 import errno
 import os
+from functools import cache
 from pathlib import Path
 
 _TABLE = Path(__file__).with_name("call_numbers.txt")
@@ -122,6 +123,13 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.POINTER(_Step)))
 
 
+@cache
+def filter_of(machine: str) -> _Program:
+    """The filter as the system takes it. A server calls this before it forks, since it takes milliseconds."""
+    steps = program(machine)
+    return _Program(len(steps), (_Step * len(steps))(*(_Step(*step) for step in steps)))
+
+
 def refuse_calls() -> None:
     """Make every call that isn't listed fail, in this process and its descendants. Requires no_new_privs.
 
@@ -131,9 +139,6 @@ def refuse_calls() -> None:
     machine = os.uname().machine
     if not known(machine):
         return
-    steps = program(machine)
-    array = (_Step * len(steps))(*(_Step(*step) for step in steps))
-    filtered = _Program(len(steps), array)
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(filtered), 0, 0) != 0:
+    if libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(filter_of(machine)), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "seccomp")

@@ -11,9 +11,9 @@ another program than ipykernel, kernel_program.py runs it after this byte.) The 
 ready, or why it isn't. Nothing else is sent this way, and the kernel then holds neither of the two sockets. A warm kernel
 is ended when the other end of the answering socket is closed.
 
-The order matters. The server imports and preloads first, as one thread, and exempts what it has made from garbage
-collection: forks then share this memory. The first fork keeps the server free for the next request. The fork becomes an
-ordinary user and enters its namespaces; as a process namespace begins with the next child, it forks again. The parent
+The order matters. The server imports, makes what a kernel needs besides sockets (prepared.py) and preloads first, as one
+thread, and exempts all this from garbage collection: forks then share this memory. The first fork keeps the server free
+for the next request. The fork becomes an ordinary user and enters its namespaces; as a process namespace begins with the next child, it forks again. The parent
 becomes the watcher, and the child the kernel. It first does what needs privileges (its own /proc, its folders, the
 network), then drops them, and then refuses system calls, since the steps before need some of them. Limits come after
 that. Only now are the files of the kernel's user unpacked, so that nothing of theirs can run or be imported while the
@@ -49,6 +49,9 @@ else:  # plain files in the same folder; the package can't be imported inside
     import kernel_program
     from places import CONNECTION, HOME, MAX_INHERITED, MAX_REQUEST, PROGRAM
 
+#: the current folder isn't importable until the files of the kernel's user are unpacked
+_ARGUMENTS = ["-f", CONNECTION, "--HistoryManager.enabled=False", "--ignore-cwd"]
+
 
 def main(mode: str, modules: list[str]) -> None:
     sys.path.remove(PROGRAM)  # hide these files from the kernel's user
@@ -59,6 +62,7 @@ def main(mode: str, modules: list[str]) -> None:
     root = os.getuid() == 0 and os.environ.pop("SANDBOX_KERNEL_USER", "")
     if root:
         isolate.mount_proc()  # an ordinary user can't mount bubblewrap's own again
+    app = None
     if mode == "warm":
         if root:
             isolate.serve_as(int(root))
@@ -66,6 +70,9 @@ def main(mode: str, modules: list[str]) -> None:
             for name in modules:
                 with contextlib.suppress(ImportError):
                     importlib.import_module(name)
+            app = _prepare()
+            if calls.known(machine := os.uname().machine):
+                calls.filter_of(machine)
     preloaded: set[str] = set()
     while received := _receive(control):
         request, files = received
@@ -77,7 +84,7 @@ def main(mode: str, modules: list[str]) -> None:
             _reap()
             continue
         control.close()
-        _serve(mode, bool(root), request, files)
+        _serve(mode, bool(root), request, files, app)
 
 
 def _preload(statements: list[str], preloaded: set[str]) -> None:
@@ -138,7 +145,9 @@ def _receive(control: socket.socket) -> "tuple[Request, list[int]] | None":
             os.close(descriptor)
 
 
-def _serve(mode: str, was_root: bool, request: "Request", files: list[int]) -> None:
+def _serve(
+    mode: str, was_root: bool, request: "Request", files: list[int], app: "IPKernelApp | None"
+) -> None:
     """Become the kernel; never returns."""
     answer, archive, output, *inherited = _moved_above(request.get("inherited", []), files)
     reply = socket.socket(fileno=answer)
@@ -182,7 +191,7 @@ def _serve(mode: str, was_root: bool, request: "Request", files: list[int]) -> N
             os._exit(0)
         if mode == "cold":
             _preload(request["preload"], set())
-        app = _kernel(request["connection"])
+        app = _kernel(request["connection"], app)
         socket.send_fds(reply, [json.dumps({"ok": True}).encode()], [os.pidfd_open(os.getpid())])
         if not reply.recv(1):
             os._exit(0)  # the client has ended
@@ -259,17 +268,29 @@ def _watch(kernel: int, reply: socket.socket, *unused: int) -> None:
         os._exit(0)
 
 
-def _kernel(connection: dict[str, Any]) -> "IPKernelApp":
-    from ipykernel.kernelapp import IPKernelApp
+def _prepare() -> "IPKernelApp | None":
+    """The part of a kernel that all forks can share."""
+    sys.path.insert(0, PROGRAM)
+    try:
+        import prepared
+    finally:
+        sys.path.remove(PROGRAM)
+    return prepared.prepare(_ARGUMENTS)
 
+
+def _kernel(connection: dict[str, Any], app: "IPKernelApp | None") -> "IPKernelApp":
     with open(CONNECTION, "w") as file:
         json.dump(connection, file)
     # the server or a preloaded module may have changed this handler
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.argv = ["ipykernel_launcher", "-f", CONNECTION, "--HistoryManager.enabled=False"]
-    sys.argv += ["--ignore-cwd"]  # until the files of the kernel's user are unpacked
+    sys.argv = ["ipykernel_launcher", *_ARGUMENTS]
+    if app is not None:
+        sys.modules.pop("prepared").finish(app, _ARGUMENTS)
+        return app
+    from ipykernel.kernelapp import IPKernelApp
+
     app = IPKernelApp.instance()
-    app.initialize(sys.argv[1:])
+    app.initialize(_ARGUMENTS)
     return app
 
 
