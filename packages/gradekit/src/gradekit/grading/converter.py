@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,12 @@ class AutogradeOne(OneFolder, Autograde):
     """Does for a submission what `nbgrader autograde --force` does, with notebooks that have been graded before.
 
     It leaves the same rows, files and permissions, after the same steps with the same settings. But the converter, its
-    exporter and nbgrader's steps are made once for a class, the gradebook is opened once for a submission, and a notebook
-    is written once, after its last step: it isn't copied, written and read again in between.
+    exporter, nbgrader's steps and the gradebook's queries are made once for a class, and a notebook is written once, after
+    its last step: it isn't copied, written and read again in between.
 
-    While a submission is converted, `graded` has its notebooks by name, `gradebook` is open, and `submitted` has the
-    notebooks' rows.
+    While a submission is converted, `graded` has its notebooks by name, and `submitted` the notebooks' rows.
     """
 
-    gradebook: Gradebook
     submitted: dict[str, SubmittedNotebook]
 
     def __init__(self, **options: Any) -> None:
@@ -53,16 +52,24 @@ class AutogradeOne(OneFolder, Autograde):
         """
         self.graded, self.failure = graded, None
         self.assignments = {str(folder): [str(folder / f"{name}.ipynb") for name in names]}
-        with contextlib.chdir(self.coursedir.root), contextlib.ExitStack() as self._opened:
-            self.convert_notebooks()
+        with contextlib.chdir(self.coursedir.root):
+            try:
+                self.convert_notebooks()
+            finally:
+                if "gradebook" in vars(self):
+                    self.gradebook.close()  # its connection; it opens another one when it is used again
+
+    @cached_property
+    def gradebook(self) -> Gradebook:
+        return Gradebook(self.coursedir.db_url, self.coursedir.course_id)
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Copy the files and make the rows, in nbgrader's order."""
         with self.remembering_failure():
             BaseConverter.init_assignment(self, assignment_id, student_id)  # the student's files
-            gradebook = Gradebook(self.coursedir.db_url, self.coursedir.course_id)
-            self.gradebook = self._opened.enter_context(gradebook)
-            gradebook.db().expire_on_commit = False  # what has been read isn't read again in the next moment
+            self.gradebook.db().expire_on_commit = (
+                False  # what has been read isn't read again in the next moment
+            )
             submission = self._submission(assignment_id, student_id)
             self._copy_source_files(assignment_id, student_id)
             self.submitted = {notebook.name: notebook for notebook in submission.notebooks}
@@ -74,7 +81,7 @@ class AutogradeOne(OneFolder, Autograde):
                 if not (folder / f"{name}.ipynb").exists():
                     for grade in notebook.grades:
                         grade.auto_score, grade.needs_manual_grade = 0, False
-                    gradebook.db.commit()
+                    self.gradebook.db.commit()
 
     def _submission(self, assignment_id: str, student_id: str) -> SubmittedAssignment:
         timestamp = self.coursedir.get_existing_timestamp(self._format_source(assignment_id, student_id))

@@ -17,7 +17,6 @@ from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.converter import AutogradeOne
 from gradekit.grading.running_course import GradebookAway, RunningCourse
-from gradekit.grading.shared_queries import sharing_queries
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.course_folders import NotAccepted
 from gradekit.nbgrader_plugin.own_steps import own_hook
@@ -42,7 +41,6 @@ class Writer:
 
     def __init__(self, course: RunningCourse) -> None:
         self._course = course
-        course.folders.db_url = sharing_queries(course.folders.db_url)
         _require_writable(course.autograded(".", "."))
         config = deepcopy(course.config)  # `Config(…)` would share its sections
         config.RunChecks.fresh = False

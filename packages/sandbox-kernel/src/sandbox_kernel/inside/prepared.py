@@ -8,9 +8,9 @@ import sys
 import uuid
 from typing import Any
 
-from IPython.core.application import BaseIPythonApplication
 from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
+from IPython.core.application import BaseIPythonApplication
 
 #: the steps of ipykernel's `initialize` that are done before the fork
 _DONE = (
@@ -43,7 +43,8 @@ class PreparedKernel(IPythonKernel):
         """Give what the kernel has made the sockets, as its constructor does."""
         self.ident = str(uuid.uuid4())
         self._stdout, self._stderr = sys.stdout, sys.stderr
-        hook, publisher = self.shell.displayhook, self.shell.display_pub
+        shell: Any = self.shell
+        hook, publisher = shell.displayhook, shell.display_pub
         hook.session = publisher.session = self.session
         hook.pub_socket = publisher.pub_socket = self.iopub_socket
         hook.topic = self._topic("execute_result")
@@ -78,8 +79,9 @@ def finish(app: IPKernelApp, argv: list[str]) -> None:
     """Do what `IPKernelApp.initialize` does, without the steps that `prepare` has done."""
     for name in _DONE:
         setattr(app, name, _nothing)
-    os.makedirs(app.profile_dir.location, exist_ok=True)  # this kernel's folders are new
-    app.profile_dir.check_dirs()
+    profile: Any = app.profile_dir
+    os.makedirs(profile.location, exist_ok=True)  # this kernel's folders are new
+    profile.check_dirs()
     app.initialize(argv)
     for name in _DONE:
         delattr(app, name)

@@ -272,10 +272,11 @@ def _prepare() -> "IPKernelApp | None":
     """The part of a kernel that all forks can share."""
     sys.path.insert(0, PROGRAM)
     try:
-        import prepared
+        prepared = importlib.import_module("prepared")  # not with the others, since it imports ipykernel
     finally:
         sys.path.remove(PROGRAM)
-    return prepared.prepare(_ARGUMENTS)
+    made: IPKernelApp | None = prepared.prepare(_ARGUMENTS)
+    return made
 
 
 def _kernel(connection: dict[str, Any], app: "IPKernelApp | None") -> "IPKernelApp":
