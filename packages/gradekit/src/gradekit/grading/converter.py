@@ -64,13 +64,15 @@ class AutogradeOne(OneFolder, Autograde):
         return Gradebook(self.coursedir.db_url, self.coursedir.course_id)
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        """Copy the files and make the rows, in nbgrader's order."""
+        """Make the rows and copy the files.
+
+        The student's row is first, other than in nbgrader: whoever has a folder in autograded/ and no row was removed from
+        the gradebook, and isn't graded any more.
+        """
         with self.remembering_failure():
-            BaseConverter.init_assignment(self, assignment_id, student_id)  # the student's files
-            self.gradebook.db().expire_on_commit = (
-                False  # what has been read isn't read again in the next moment
-            )
+            self.gradebook.db().expire_on_commit = False  # what has been read isn't read again in the next moment
             submission = self._submission(assignment_id, student_id)
+            BaseConverter.init_assignment(self, assignment_id, student_id)  # copies the student's files
             self._copy_source_files(assignment_id, student_id)
             self.submitted = {notebook.name: notebook for notebook in submission.notebooks}
             self.notebooks = [path for path in self.notebooks if Path(path).stem in self.submitted]
