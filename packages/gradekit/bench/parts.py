@@ -22,6 +22,7 @@ from gradekit.verdict.opened import open_notebook
 from gradekit.verdict.progress import NotebookProgress
 from gradekit.verdict.result_cache import CachedResult, ResultCache
 from gradekit.verdict.tries import Try
+from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import launch_server
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -59,8 +60,10 @@ class ClockedSession(Session):
 
     def mark(self, part: str) -> None:
         assert self._kernel is not None
-        kernel = Path(self._kernel.runner.km.ip).parts[2]  # /proc/<number>/root/…
-        self._clock.mark(part, int(kernel))
+        assert isinstance(self._kernel.provisioner, SandboxProvisioner)
+        started = self._kernel.provisioner._started
+        assert started is not None
+        self._clock.mark(part, started.pid)
 
 
 def cpu_of(pid: int) -> float:

@@ -358,6 +358,8 @@ def needed_additions(
 def _additions(edit: ChangedCell) -> list[Piece]:
     """The top-level statements of a cell that the released cell does not have."""
     theirs, ours = pieces_of(edit.submitted), pieces_of(edit.released)
+    if not ours:
+        return theirs
     matcher = SequenceMatcher(None, [p.shape for p in theirs], [p.shape for p in ours], autojunk=False)
     return [
         piece

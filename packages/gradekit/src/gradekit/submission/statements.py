@@ -192,7 +192,7 @@ def statements_of(source: str) -> Sequence[Statement]:
     return find(source)
 
 
-@lru_cache(maxsize=64)  # for the cells of a submission or two: each exercise asks for all of them
+@lru_cache(maxsize=1024)  # most cells and their parts are the released ones, in every submission; names and text, no trees
 def _find_statements(source: str) -> Sequence[Statement]:
     tree = parse(source)
     try:
