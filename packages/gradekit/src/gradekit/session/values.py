@@ -54,13 +54,29 @@ class StudentError(Exception):
 class Call:
     """One call: its value, and the arguments (position or keyword) that it changed in place.
 
-    `parameters` are the names of the positional arguments, as far as the notebook's text shows them.
+    `woken` are the modules among its arguments that were in evaluation mode and are in training mode now. `parameters`
+    are the names of the positional arguments, as far as the notebook's text shows them. `harmed` are the calls of the
+    exercise that changed an argument or left it in training mode, this one and those before it.
     """
 
     value: Any
     changed: list[int | str]
     name: str
     parameters: tuple[str, ...] = ()
+    woken: list[int | str] = field(default_factory=list)
+    harmed: "HarmedArguments" = field(default_factory=lambda: HarmedArguments(), repr=False, compare=False)
+
+
+@dataclass
+class HarmedArguments:
+    """The calls of an exercise's own code that changed an argument in place, or left a module in training mode.
+
+    `asked`: a check has asked for them, and passed. `told`: a check has failed because of them; no other one does.
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    asked: bool = False
+    told: bool = False
 
 
 @dataclass
