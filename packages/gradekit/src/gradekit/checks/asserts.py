@@ -12,7 +12,7 @@ from gradekit.codecs import codec_of, describe
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float, noun, to_numpy
 from gradekit.relations import WrongShape
-from gradekit.session.values import Call, CheckOutcome, Gradients, HarmedArguments, StudentError
+from gradekit.session.values import Call, CheckOutcome, Gradients, SideEffects, StudentError
 
 
 def points(number: float, see: str = "") -> Any:
@@ -83,27 +83,31 @@ def assert_unchanged(call: Call) -> None:
         fail(
             f"`{call.name}` returned {describe(call.value)}, but this check needs a result such as {noun()} or a table."
         )
-    call.harmed.asked = True
-    refuse_harm(call.harmed, [call])
+    call.effects.asked = True
+    refuse_effects(call.effects, [call])
 
 
-def refuse_harm(harmed: HarmedArguments, also: Sequence[Call] = ()) -> None:
-    """Fail if one of the calls changed an argument in place, or left a module in training mode."""
-    for call in [*also, *harmed.calls]:
-        if not call.changed and not call.woken:
-            continue
-        harmed.told = True
-        which = " and ".join(_argument(place, call.parameters) for place in call.changed or call.woken)
-        if not call.changed:
-            fail(
-                f"`{call.name}` was given its {which} in evaluation mode and left it in training mode. Leave the mode "
-                "as it was, so that dropout stays off for whoever calls it next."
-            )
+def refuse_effects(effects: SideEffects, also: Sequence[Call] = ()) -> None:
+    """Fail if one of the calls had side effects: the sentence is about the first."""
+    call = next((call for call in [*also, *effects.calls] if call.had_effects), None)
+    if call is None:
+        return
+    effects.told = True
+    which = " and ".join(_argument(place, call.parameters) for place in call.changed or call.woken)
+    if call.changed:
         table = any(_is_data(part) and not is_array(part) for part in _parts(call.value))
-        remedy = (
-            "Work on a copy, as in `df = df.copy()`" if table else f"Make a new {noun().split()[1]} instead"
-        )
+        array = f"Make a new {noun().split()[1]} instead"
+        remedy = "Work on a copy, as in `df = df.copy()`" if table else array
         fail(f"`{call.name}` changed its {which} in place. {remedy}.")
+    if call.woken:
+        fail(
+            f"`{call.name}` got its {which} in evaluation mode and left it in training mode. Leave the mode as it was: "
+            "otherwise dropout is on for whoever calls the model next."
+        )
+    fail(
+        f"`{call.name}` sets the random seed each time it is called, so that everything drawn afterwards, such as "
+        "dropout, is the same again. Leave the seed to the caller."
+    )
 
 
 def _argument(place: int | str, parameters: Sequence[str]) -> str:

@@ -135,8 +135,14 @@ class Agent:
             for name, modules in zip(names, resting, strict=True)
             if any(part.training for part in modules)
         ]
+        seeded = has_torch() and _is_module(function) and sys.modules["torch"].initial_seed() != seed
         made = _Made(value) if isinstance(function, type) and _is_own_kind(type(value)) else value
-        reply: dict[str, Any] = {"value": figures if drawing else made, "changed": changed, "woken": woken}
+        reply: dict[str, Any] = {
+            "value": figures if drawing else made,
+            "changed": changed,
+            "woken": woken,
+            "seeded": seeded,
+        }
         if gradients:
             reply |= _gradients_of(value, args, function)
         return reply

@@ -22,10 +22,10 @@ from gradekit.session.values import (
     CheckOutcome,
     CheckStep,
     Gradients,
-    HarmedArguments,
     Implemented,
     Named,
     Opaque,
+    SideEffects,
     StudentError,
 )
 from gradekit.submission.names import closing_call
@@ -81,7 +81,7 @@ class Student:
         #: how tests that the student wrote rejected implementations, by the test's name; empty texts if they didn't
         self._complaints: dict[str, dict[Implemented, str | StudentError]] = {}
         #: by the answer cell of the exercise
-        self._harmed: dict[str, HarmedArguments] = {}
+        self._effects: dict[str, SideEffects] = {}
         self._asked: CheckHistory = CheckHistory(arguments=main._asked.arguments if main else [])
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -199,22 +199,23 @@ class Student:
             label,
             step.parameters,
             list(reply.woken),
-            (self._main or self)._harmed_here(),
+            reply.seeded,
+            (self._main or self)._effects_here(),
         )
-        self._note_harm(call)
+        self._note_effects(call)
         return call
 
-    def _harmed_here(self) -> HarmedArguments:
-        return self._harmed.setdefault(self._answer_cell, HarmedArguments())
+    def _effects_here(self) -> SideEffects:
+        return self._effects.setdefault(self._answer_cell, SideEffects())
 
-    def _note_harm(self, call: Call) -> None:
-        """Remember a call of what the exercise itself defines, if it harmed an argument."""
-        if self._main or not (call.changed or call.woken):
+    def _note_effects(self, call: Call) -> None:
+        """Remember a call of what the exercise itself defines, if it had side effects."""
+        if self._main or not call.had_effects:
             return
         index = self._submission.defining_cell(call.name)
         cell = find_cell(self._submission.notebook, self._answer_cell)
         if index is not None and self._submission.notebook.cells[index] is cell:
-            self._harmed_here().calls.append(call)
+            self._effects_here().calls.append(call)
 
     def _remember(
         self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any], called: bool = False
@@ -248,7 +249,7 @@ class Student:
         step = self._remember(label, args, kwargs, called="target" in target)
         step.gradients = True
         reply = self._ask(label, _calling({**target, "gradients": True}, args, kwargs, seed))
-        self._note_harm(Call(None, list(reply.changed), label, step.parameters))
+        self._note_effects(Call(None, list(reply.changed), label, step.parameters))
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` returned no gradients.")
@@ -323,9 +324,9 @@ def asked_by(student: Student) -> CheckHistory:
     return student._asked
 
 
-def harmed_arguments(student: Student) -> HarmedArguments:
+def side_effects(student: Student) -> SideEffects:
     """The calls of this exercise so far that changed an argument in place, or left a module in training mode."""
-    return student._harmed_here()
+    return student._effects_here()
 
 
 def begin_check(student: Student, answer_cell: str) -> None:

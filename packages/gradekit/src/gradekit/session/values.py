@@ -54,9 +54,9 @@ class StudentError(Exception):
 class Call:
     """One call: its value, and the arguments (position or keyword) that it changed in place.
 
-    `woken` are the modules among its arguments that were in evaluation mode and are in training mode now. `parameters`
-    are the names of the positional arguments, as far as the notebook's text shows them. `harmed` are the calls of the
-    exercise that changed an argument or left it in training mode, this one and those before it.
+    `woken` are the modules among its arguments that were in evaluation mode and are in training mode now. `seeded`:
+    a module set the random seed. `parameters` are the names of the positional arguments, as far as the notebook's text
+    shows them. `effects` are the calls of the exercise that did any of this, this one and those before it.
     """
 
     value: Any
@@ -64,12 +64,19 @@ class Call:
     name: str
     parameters: tuple[str, ...] = ()
     woken: list[int | str] = field(default_factory=list)
-    harmed: "HarmedArguments" = field(default_factory=lambda: HarmedArguments(), repr=False, compare=False)
+    seeded: bool = False
+    effects: "SideEffects" = field(default_factory=lambda: SideEffects(), repr=False, compare=False)
+
+    @property
+    def had_effects(self) -> bool:
+        return bool(self.changed or self.woken or self.seeded)
 
 
 @dataclass
-class HarmedArguments:
-    """The calls of an exercise's own code that changed an argument in place, or left a module in training mode.
+class SideEffects:
+    """The calls of an exercise's own code that did more than return a value.
+
+    They changed an argument in place, left a module in training mode, or set the random seed in a module.
 
     `asked`: a check has asked for them, and passed. `told`: a check has failed because of them; no other one does.
     """

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.checks.asserts import refuse_harm
+from gradekit.checks.asserts import refuse_effects
 from gradekit.checks.draw import Draw
 from gradekit.checks.reference import Reference, Store
 from gradekit.checks.variants import mistakes_of
@@ -20,7 +20,7 @@ from gradekit.course import RECORDED, Assignment, CourseError, blank_copy, read_
 from gradekit.course.cells import exercise_name
 from gradekit.course.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from gradekit.inside.arrays import ArrayKind, has_torch, using
-from gradekit.session.proxy import Student, asked_by, begin_check, harmed_arguments
+from gradekit.session.proxy import Student, asked_by, begin_check, side_effects
 from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
@@ -176,8 +176,8 @@ def draw(checking: Checking, request: pytest.FixtureRequest) -> Draw:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Limit the check itself, but not its fixtures: `student` may start a process, which would inherit the limit.
 
-    A check that passes fails nevertheless if the code it called harmed its arguments (see `HarmedArguments`), unless
-    another check of the file asks for that, or the exercise is marked `in_place`.
+    A check that passes fails nevertheless if the code that it called has side effects, unless another check of the file
+    is about that, or the exercise is marked `in_place`.
     """
     if not pyfuncitem.get_closest_marker("points"):
         return (yield)
@@ -185,9 +185,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         value = yield
     checking = pyfuncitem.config.stash[CHECKINGS].get(_key(pyfuncitem))
     if checking and "student" in pyfuncitem.fixturenames and not pyfuncitem.get_closest_marker("in_place"):
-        harmed = harmed_arguments(checking.student)
-        if not harmed.told and (harmed.asked or not hasattr(pyfuncitem.module, "assert_unchanged")):
-            refuse_harm(harmed)
+        effects = side_effects(checking.student)
+        if not effects.told and (effects.asked or not hasattr(pyfuncitem.module, "assert_unchanged")):
+            refuse_effects(effects)
     return value
 
 

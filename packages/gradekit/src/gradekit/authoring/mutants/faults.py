@@ -89,7 +89,7 @@ def _kind(value: Any) -> str:
     if isinstance(value, int | float | str):
         return type(value).__name__
     if isinstance(value, tuple | list):
-        return _kind(value[0]) if len(value) else "empty"
+        return f"{_kind(value[0])}, …" if len(value) else "empty"
     if not any(True for _ in _arrays(value)):
         return "module" if hasattr(value, "training") else "object"
     kind = str(value.dtype)
@@ -237,20 +237,18 @@ def _seeded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _about_number(fault: str, parameter: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """`ignores` the number that the parameter takes, `halves` it, or goes on with the `first` one."""
+    """`ignores` the number that the parameter takes, or `halves` it."""
     parameter = parameter.removeprefix("__init__ ")
     signature = inspect.signature(function)
-    first: list[Any] = []
 
     @functools.wraps(function)
     def mistaken(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         if parameter in bound.arguments and isinstance(bound.arguments[parameter], int | float):
             number = bound.arguments[parameter]
-            first.append(number)
             half = number // 2 if isinstance(number, int) else number / 2
             default = signature.parameters[parameter].default
-            bound.arguments[parameter] = {"ignores": default, "halves": half, "first": first[0]}[fault]
+            bound.arguments[parameter] = default if fault == "ignores" else half
         return function(*bound.args, **bound.kwargs)
 
     return mistaken

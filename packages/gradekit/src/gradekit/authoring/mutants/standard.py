@@ -31,7 +31,6 @@ FAULTS = {
     "seeded": "sets the random seed",
     "ignores": "ignores",
     "halves": "halves",
-    "first": "keeps the first",
 }
 
 
@@ -84,14 +83,22 @@ class _Notes:
     draws: bool
 
     def takes(self, *kinds: str) -> bool:
-        return any(kind.split()[0] in kinds for found in self.arguments.values() for kind in found)
+        return any(
+            kind.split()[0].rstrip(",") in kinds for found in self.arguments.values() for kind in found
+        )
 
 
 def _faults_of(notes: _Notes) -> Iterator[tuple[str, str]]:
     """The faults that a function can have, with the parameter that they are about."""
-    values = {"floats", "ids", "bools", "int", "float", "str"} & set(notes.returns)
+    returns = {kind.rstrip(", …") for kind in notes.returns}
+    values = {"floats", "ids", "bools", "int", "float", "str"} & returns
     arrays = notes.takes("floats", "ids", "bools")
-    optional = any(" " in kind for found in notes.arguments.values() for kind in found)
+    optional = any(
+        "default" in kind
+        for name, found in notes.arguments.items()
+        for kind in found
+        if not name.startswith("__init__ ")
+    )
     conditions: dict[str, Callable[[], Any]] = {
         "remembers": lambda: values and arrays,
         "in_place": lambda: arrays,
@@ -113,7 +120,6 @@ def _faults_of(notes: _Notes) -> Iterator[tuple[str, str]]:
             if any("default" in kind for kind in kinds):
                 yield "ignores", parameter
             yield "halves", parameter
-            yield "first", parameter
 
 
 def _targets(source: str) -> list[str]:
