@@ -102,7 +102,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
     )
     config.addinivalue_line(
-        "markers", "in_place: the exercise asks for code that changes its arguments; for `pytestmark`"
+        "markers", "side_effects: the exercise asks for code that changes its arguments, or the mode of a model; for `pytestmark`"
     )
     config.stash.setdefault(CHECKINGS, {})
     config.stash.setdefault(ASSIGNMENTS, {})
@@ -177,14 +177,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     """Limit the check itself, but not its fixtures: `student` may start a process, which would inherit the limit.
 
     A check that passes fails nevertheless if the code that it called has side effects, unless another check of the file
-    is about that, or the exercise is marked `in_place`.
+    is about that, or the exercise is marked `side_effects`.
     """
     if not pyfuncitem.get_closest_marker("points"):
         return (yield)
     with bounded():
         value = yield
     checking = pyfuncitem.config.stash[CHECKINGS].get(_key(pyfuncitem))
-    if checking and "student" in pyfuncitem.fixturenames and not pyfuncitem.get_closest_marker("in_place"):
+    if checking and "student" in pyfuncitem.fixturenames and not pyfuncitem.get_closest_marker("side_effects"):
         effects = side_effects(checking.student)
         if not effects.told and (effects.asked or not hasattr(pyfuncitem.module, "assert_unchanged")):
             refuse_effects(effects)

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradekit.authoring.grade_variants import value_after
 from gradekit.authoring.mutants.make import Mutant, solutions_of
-from gradekit.checks.variants import Variant
+from gradekit.checks.variants import Equivalent, Variant
 from gradekit.course import Assignment
 
 #: what each fault is, in the words of a report
@@ -41,6 +41,11 @@ def standard_mutants_of(assignment: Assignment) -> list[Mutant]:
         for solution in solutions_of(assignment)
         for mutant in _of_cell(assignment, solution.cell, solution.source, solution.tests)
     ]
+
+
+def is_standard(entry: Equivalent) -> bool:
+    """Whether an entry of `equivalent.py` is about a standard mutant: it has words instead of lines."""
+    return not entry.before and entry.after.startswith("`")
 
 
 def _of_cell(assignment: Assignment, cell: str, source: str, tests: tuple[str, ...]) -> Iterator[Mutant]:
