@@ -36,8 +36,6 @@ def test_is_measured(student):
                 "Your number is exactly √d_k. Measure it on random vectors instead of computing the formula."
             )
     assert_varies(torch.tensor(found), name="score_std", context="at widths 4, 9 and 25")
-    again = student.call("score_std", 9, False, seed=1).value
-    assert_varies(torch.tensor([found[1], again]), name="score_std", context="at width 9, measured twice,")
     scaled = torch.tensor([student.score_std(d_k, True) for d_k in [4, 9, 25]])
     assert_varies(scaled, name="score_std", context="with the scale, at widths 4, 9 and 25", atol=1e-6)
 

@@ -306,3 +306,45 @@ def counted_in_three_caches(cache_bytes, KVCache):
     print("There should be 124 bytes. There are", found)
     assert found == 124, "The number of bytes is wrong."
     assert isinstance(found, int), f"The number is a {type(found).__name__}, not an int."
+
+
+# --------------------------------------------------------------------------------------------- exercise 9
+@try_it("test_load_weights")
+def a_block_of_numbers(load_weights, DecoderOnly):
+    """A file whose first tensor is full of 1, the second of 2, and so on."""
+    tiny = DecoderOnly(3, 4, 2, 2, 4, 1)
+    names = [
+        "attn_norm",
+        "attn_q",
+        "attn_k",
+        "attn_v",
+        "attn_output",
+        "ffn_norm",
+        "ffn_gate",
+        "ffn_up",
+        "ffn_down",
+    ]
+    file = {f"blk.0.{name}.weight": torch.full((4, 4), float(n)) for n, name in enumerate(names, 1)}
+    for n in (1, 6):
+        file[f"blk.0.{names[n - 1]}.weight"] = torch.full((4,), float(n))
+    file |= {"token_embd.weight": torch.full((3, 4), 10.0), "output_norm.weight": torch.full((4,), 11.0)}
+    load_weights(tiny, file)
+    block = tiny.blocks[0]
+    layers = [block.attention.w_q, block.attention.w_k, block.attention.w_v, block.attention.w_o]
+    layers += [block.norm2, block.feed_forward.w_gate, block.feed_forward.w_up, block.feed_forward.w_down]
+    found = [part.weight.mean().item() for part in [block.norm1, *layers, tiny.embedding, tiny.norm]]
+    print("From norm1 to the final norm there should be 1 to 11. There are", found)
+    assert found == [float(n) for n in range(1, 12)], "A tensor is in the wrong place."
+
+
+@try_it("test_load_weights", "test_missing_or_left_over")
+def a_file_of_one_tensor(load_weights, DecoderOnly):
+    """A file with an embedding and nothing else, then one tensor too many."""
+    for file, name in [({"token_embd.weight": torch.zeros(3, 4)}, "blk.0."), ({"token_embd.bias": 0}, "")]:
+        try:
+            load_weights(DecoderOnly(3, 4, 2, 2, 4, 1), file)
+            said = "nothing"
+        except ValueError as error:
+            said = str(error)
+        print("A ValueError should name a tensor. It says", said)
+        assert name in said and said != "nothing", "The file doesn't fit, but that isn't said."
