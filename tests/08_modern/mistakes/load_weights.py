@@ -35,6 +35,7 @@ wrong(
     'places[f"blk.{number + 1}.{theirs}.weight"]',
 )
 wrong.says("The first block of the file is `blk.0`.")
+wrong.costs("No file fits, so nothing is ever loaded.")
 wrong("two_blocks_only", "range(len(model.blocks))", "range(2)")
 wrong.says("You fill two blocks, however many there are.")
 
