@@ -406,17 +406,8 @@ def three_files_that_do_not_fit(load_weights, DecoderOnly):
 def the_file_changes_afterwards(load_weights, DecoderOnly):
     """A file of ones is loaded, then filled with zeros."""
     tiny = DecoderOnly(3, 4, 2, 2, 4, 1)
-    names = [
-        "attn_norm",
-        "attn_q",
-        "attn_k",
-        "attn_v",
-        "attn_output",
-        "ffn_norm",
-        "ffn_gate",
-        "ffn_up",
-        "ffn_down",
-    ]
+    names = [f"attn_{part}" for part in ("norm", "q", "k", "v", "output")]
+    names += [f"ffn_{part}" for part in ("norm", "gate", "up", "down")]
     file = {f"blk.0.{name}.weight": torch.ones([4] if name.endswith("norm") else [4, 4]) for name in names}
     file |= {"token_embd.weight": torch.ones(3, 4), "output_norm.weight": torch.ones(4)}
     parameters = list(tiny.parameters())
