@@ -134,7 +134,9 @@ def test_merged(reference, models, draw, wrapped):
         assert not models.shares_memory(layer, module), (
             "The merged layer shares memory with the module. Make a new one."
         )
-        assert_close(models.merged(module)(x), before, name="output", context="of a second merged layer", atol=1e-4)
+        assert_close(
+            models.merged(module)(x), before, name="output", context="of a second merged layer", atol=1e-4
+        )
 
 
 @points(1)
