@@ -11,6 +11,8 @@ import pytest
 from gradekit.checks import in_kernel
 
 MODELS = """
+import copy
+
 import torch
 from torch import nn
 
@@ -98,6 +100,16 @@ def merged(module):
     return module.merged()
 
 
+def logits_merged(model, ids):
+    '''The logits of a copy in which each LoRALinear is replaced by its own merged().'''
+    model = copy.deepcopy(model)
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if type(child).__name__ == "LoRALinear":
+                parent._modules[name] = child.merged()
+    return model(ids).detach()
+
+
 def shares_memory(one, other):
     '''Whether a parameter of one module is in the memory of another.'''
     places = {weight.untyped_storage().data_ptr() for weight in other.parameters()}
@@ -127,7 +139,8 @@ def notes(model):
 def gradients_of(preference_loss, policy, reference, chosen, rejected, beta):
     '''The gradients of the policy after backward, and whether the reference has one.'''
     loss, margins = preference_loss(policy, reference, chosen, rejected, beta)
-    loss.backward()
+    if loss.requires_grad:
+        loss.backward()
     return {
         "policy": [weight.grad for weight in policy.parameters() if weight.grad is not None],
         "reference": any(weight.grad is not None for weight in reference.parameters()),
@@ -139,7 +152,8 @@ def gradients_of_dpo(dpo_loss, entries, beta):
     '''The gradients of the four inputs, None where there is none, and whether the margins have one.'''
     inputs = [entry.clone().requires_grad_() for entry in entries]
     loss, margins = dpo_loss(*inputs, beta)
-    loss.backward()
+    if loss.requires_grad:
+        loss.backward()
     return {"inputs": [entry.grad for entry in inputs], "margins": bool(margins.requires_grad)}
 
 

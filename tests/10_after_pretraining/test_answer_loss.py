@@ -25,7 +25,7 @@ def test_equals_the_formula(student, reference):
     reference.assert_close(torch.stack(found), name="loss", context="of three batches")
 
 
-@points(3)
+@points(2)
 def test_any_sizes(student, draw):
     """Any batch, length and vocabulary work, including one row, two tokens and large logits."""
     batch, length, vocabulary = draw.sizes(3, low=3)
@@ -48,20 +48,23 @@ def test_what_does_not_count(student, draw):
     logits, ids = draw.normal(3, 7, 5), draw.integers(0, 5, (3, 7))
     counts = torch.zeros(3, 7, dtype=torch.bool)
     counts[0, 3:5] = counts[1, 2] = counts[2, 5:7] = True
-    right = right_loss(logits, ids, counts)
-    for value in (float("nan"), float("inf"), -float("inf")):
+    first = student.answer_loss(logits, ids, counts)
+    assert_shape(first, (), name="loss")
+    for value in (3.0, float("nan"), float("inf"), -float("inf")):
         changed = logits.clone()
         changed[:, :-1][~counts[:, 1:]] = value
         changed[:, -1] = value
         loss = student.answer_loss(changed, ids, counts)
-        assert_close(loss, right, name="loss", context=f"with logits of {value} that don't count")
+        assert_close(loss, first, name="loss", context=f"with logits of {value} that don't count")
     counts[:, 0] = True
     assert_close(
-        student.answer_loss(logits, ids, counts), right, name="loss", context="with counts[:, 0] = True"
+        student.answer_loss(logits, ids, counts), first, name="loss", context="with counts[:, 0] = True"
     )
+    if first.item() == 0:
+        fail("The loss of random logits is 0.")
 
 
-@points(1)
+@points(2)
 def test_nothing_counts(student, draw):
     """If no token counts after position 0, it raises a ValueError."""
     logits, ids = draw.normal(2, 4, 5), draw.integers(0, 5, (2, 4))
@@ -76,14 +79,11 @@ def test_nothing_counts(student, draw):
 
 @points(2)
 def test_gradients_and_inputs_unchanged(student, models, draw):
-    """Gradients flow to the logits that predict what counts, and only to them; the inputs keep their values."""
+    """Gradients flow to the logits, and the inputs keep their values."""
     logits, ids = draw.normal(2, 5, 4), draw.integers(0, 4, (2, 5))
     counts = torch.tensor([[False, False, True, True, False], [True, False, False, False, True]])
     assert_unchanged(student.call("answer_loss", logits, ids, counts))
     gradient = models.gradient_of_loss(student.get("answer_loss"), logits, ids, counts)
     if gradient is None:
         fail("No gradient flows from the loss to the logits.")
-    reached = gradient.abs().sum(dim=-1) > 1e-6
-    wanted = torch.tensor([[False, True, True, False, False], [False, False, False, True, False]])
-    assert not (reached & ~wanted).any(), "A gradient flows to logits that predict no token that counts."
-    assert not (wanted & ~reached).any(), "No gradient flows to some logits that predict a token that counts."
+    assert gradient.abs().sum() > 0, "The gradient of the logits is 0 everywhere."

@@ -2,7 +2,16 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, for_checks, points
+from gradekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    fail,
+    for_checks,
+    points,
+)
 
 
 @for_checks
@@ -86,8 +95,7 @@ def test_large_margins(run):
 def test_gradients(student, models, draw):
     """Gradients flow to the policy's log-probabilities only; the margins are cut off from them."""
     inputs = [draw.normal(4) for _ in range(4)]
-    beta = 0.6
-    found = models.gradients_of_dpo(student.get("dpo_loss"), inputs, beta)
+    found = models.gradients_of_dpo(student.get("dpo_loss"), inputs, 0.6)
     chosen, rejected, *reference = found["inputs"]
     assert chosen is not None and rejected is not None, (
         "No gradient flows to the log-probabilities of the policy."
@@ -96,17 +104,20 @@ def test_gradients(student, models, draw):
         "A gradient flows to the log-probabilities of the reference. Detach them."
     )
     assert not found["margins"], "The margins are not cut off from the gradients. Detach what you return."
-    push = -beta * torch.sigmoid(-right(*inputs, beta)[1]) / 4
-    assert_close(chosen, push, name="gradient", context="of `policy_chosen`")
-    assert_close(rejected, -push, name="gradient", context="of `policy_rejected`")
+    assert (chosen < 0).all(), "The loss should fall if the chosen answer gets likelier, but it doesn't."
+    assert (rejected > 0).all(), "The loss should rise if the rejected answer gets likelier, but it doesn't."
 
 
 @points(1)
-def test_default_and_inputs_unchanged(student, draw, run):
-    """Without a beta it is 0.1, the inputs keep their values, and a second call with others starts afresh."""
-    inputs = [draw.normal(3) for _ in range(4)]
-    assert_close(run(*inputs)[1], right(*inputs, 0.1)[1], name="margins", context="without a beta")
-    assert_close(run(*inputs, beta=2.0)[1], right(*inputs, 2.0)[1], name="margins", context="with beta=2.0")
+def test_default_and_inputs_unchanged(student, reference, draw, run):
+    """Without a beta it is 0.1, and the inputs keep their values."""
+    inputs = [4 * draw.normal(5) for _ in range(4)]
+    default, given = run(*inputs), run(*inputs, 0.1)
+    assert_varies(default[1], name="margins")
+    for name, one, other in zip(["loss", "margins"], default, given, strict=True):
+        rule = "Without a beta, the result must be that for beta=0.1"
+        reference.assert_same(one, other, rule=rule, name=name, key=f"default {name}")
+    assert_differs(
+        run(*inputs, beta=2.0)[1], default[1], "With beta=2.0, the margins are the same as without a beta."
+    )
     assert_unchanged(student.call("dpo_loss", *inputs, 0.5))
-    others = [draw.normal(5) for _ in range(4)]
-    assert_close(run(*others)[0], right(*others, 0.1)[0], name="loss", context="of a second batch")

@@ -58,8 +58,8 @@ def test_any_sizes(draw, wrapped):
 @points(4, see="A small change: LoRA")
 def test_at_the_start(student, models, draw):
     """A starts as random numbers with standard deviation 1 / √d_in, B as zeros, so nothing is changed."""
-    weight, bias, x = draw.normal(30, 400), draw.normal(30), draw.normal(3, 400)
-    module = student.LoRALinear(models.linear(weight, bias), 20, 8.0)
+    weight, x = draw.normal(30, 400), draw.normal(3, 400)
+    module = student.LoRALinear(models.linear(weight), 20, 8.0)
     state = module.state()
     assert {"A", "B"} <= set(state), f"The parameters should include A and B, but there are {sorted(state)}."
     assert_shape(state["A"], (20, 400), name="A")
@@ -68,7 +68,7 @@ def test_at_the_start(student, models, draw):
         "A starts as zeros, and so does B. Then no gradient ever reaches either of them."
     )
     assert state["B"].eq(0).all(), "B doesn't start as zeros, so the layer is changed before it is trained."
-    assert_close(module(x), F.linear(x, weight, bias), name="output", context="before training", atol=1e-4)
+    assert_close(module(x), F.linear(x, weight), name="output", context="before training", atol=1e-4)
     spread, mean = state["A"].std().item() * 20, state["A"].mean().item() * 20
     assert 0.9 < spread < 1.1, (
         f"The standard deviation of A is {spread:.2f} / √d_in, but should be 1 / √d_in."
@@ -76,7 +76,7 @@ def test_at_the_start(student, models, draw):
     assert abs(mean) < 0.1, f"The mean of A is {mean:.2f} / √d_in, but should be 0."
     far = (state["A"].abs() * 20 > 2).float().mean().item()
     assert 0.03 < far < 0.06, "The entries of A aren't normally distributed."
-    other = student.call("LoRALinear", models.linear(weight, bias), 20, 8.0, seed=1).value.state()["A"]
+    other = student.call("LoRALinear", models.linear(weight), 20, 8.0, seed=1).value.state()["A"]
     assert not other.equal(state["A"]), "With another seed, A starts with the same entries."
 
 

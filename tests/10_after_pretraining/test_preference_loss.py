@@ -71,8 +71,12 @@ def test_margins(reference, draw, models, run, right, tables):
 
 
 @points(2)
-def test_loss_and_inputs_unchanged(student, draw, models, run, right, tables):
+def test_loss_and_inputs_unchanged(student, reference, draw, models, run, right, tables):
     """The loss is that of your dpo_loss, the batches keep their values, and a second call with others starts afresh."""
+    a, b, c, d = reference.inputs("of loss", a=(6, 6), b=(6, 6), c=(6, 6), d=(6, 6))
+    loss, _ = run(models.Tables(a, b), models.Tables(c, d), CHOSEN, REJECTED, 0.8)
+    gap = loss - right((a, b), (c, d), CHOSEN, REJECTED, 0.8)[0]
+    reference.assert_close(gap, name="loss", context=", minus that with your own functions,")
     for rows, length in [(2, 4), (1, 6), (2, 4)]:
         policy, other = tables(), tables()
         chosen, rejected = batch_of(draw, rows, length), batch_of(draw, rows, length + 1)
@@ -88,11 +92,16 @@ def test_loss_and_inputs_unchanged(student, draw, models, run, right, tables):
 @points(2, see="The loss")
 def test_the_reference_is_frozen(student, draw, models, tables):
     """The reference runs without gradients, gets none, and the policy gets them."""
-    chosen, rejected = batch_of(draw, 3, 5), batch_of(draw, 3, 4)
+    chosen = draw.integers(0, 3, (3, 5)), torch.ones(3, 5, dtype=torch.bool)
+    rejected = draw.integers(3, 6, (3, 4)), torch.ones(3, 4, dtype=torch.bool)
     policy, other = models.Tables(*tables()), models.Tables(*tables())
     found = models.gradients_of(student.get("preference_loss"), policy, other, chosen, rejected, 0.5)
     assert len(found["policy"]) == 2, "The policy gets no gradient, so it can't be trained."
-    assert all(bool(one.abs().sum() > 0) for one in found["policy"]), "The gradient of the policy is 0."
+    of_tokens = found["policy"][0].abs().sum(dim=1)
+    for ids, name in ((chosen[0], "chosen"), (rejected[0], "rejected")):
+        assert (of_tokens[ids[:, :-1].unique()] > 0).all(), (
+            f"The policy gets no gradient from the {name} answers."
+        )
     assert not found["reference"], "The reference gets a gradient. It is frozen."
     assert not any(models.notes(other)["gradients"]), (
         "The reference runs with gradients. Run it under torch.no_grad()."

@@ -38,7 +38,7 @@ wrong(
 )
 wrong.says("For large logits, your softmax becomes 0 before you take the logarithm. Use log_softmax.")
 
-wrong.about("test_rows_and_what_does_not_count")
+wrong.about("test_each_row_on_its_own")
 wrong("of_the_batch", RETURN, "return (of_tokens * counts[:, 1:]).sum().expand(len(ids))")
 wrong.says("You add up all rows. Every row has its own sum.")
 wrong.costs("No row has its own sum, so only a single row is right.")

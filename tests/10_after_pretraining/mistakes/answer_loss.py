@@ -13,11 +13,8 @@ wrong(
     "everything_counts", RETURN, "return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())"
 )
 wrong.says("All tokens count in your loss. Only those that `counts` marks should.")
-wrong("not_shifted", COUNTED, "counted = counts")
-wrong.edit(
-    RETURN,
-    "counted = counted & (torch.arange(ids.shape[1]) > 0)\n    return F.cross_entropy(logits[counted], ids[counted])",
-)
+wrong("not_shifted", COUNTED, "counted = counts & (torch.arange(ids.shape[1]) > 0)")
+wrong.edit(RETURN, "return F.cross_entropy(logits[counted], ids[counted])")
 wrong.says(
     "You compare the logits at t with the token at t, which the model has just read. They predict the token at t + 1."
 )
@@ -25,6 +22,7 @@ wrong("mask_not_shifted", COUNTED, "counted = counts[:, :-1]")
 wrong.says(
     "You shift logits and ids, but `counts` in the other way: a token counts, so drop the first column."
 )
+wrong.costs("Other tokens count, also where only position 0 is marked.")
 wrong("shifted_backwards", RETURN, "return F.cross_entropy(logits[:, 1:][counted], ids[:, :-1][counted])")
 wrong.says("You compare the logits at t with the token at t - 1. They predict the token at t + 1.")
 wrong("sum", RETURN, 'return F.cross_entropy(logits[:, :-1][counted], ids[:, 1:][counted], reduction="sum")')

@@ -41,6 +41,7 @@ wrong("check_of_what_counts", ASSERT, "assert differs or not predicts, (")
 wrong.says("Your check never looks whether something counts that shouldn't.")
 wrong("check_with_a_large_tolerance", "> 1e-5", "> 0.05")
 wrong.says("Your check doesn't notice tokens that count a little.", uses=("*",))
+wrong.costs("It takes small changes for none, so it rejects correct losses as well.")
 
 wrong.about("test_ends")
 wrong("check_of_what_does_not_count", ASSERT, "assert predicts or not differs, (")

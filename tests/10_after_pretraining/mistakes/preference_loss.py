@@ -24,15 +24,6 @@ wrong(
 )
 wrong.says("You exchange the policy and the reference.")
 wrong.costs("Nothing can be trained with it.")
-wrong(
-    "order_of_the_arguments",
-    LOSS,
-    "return dpo_loss(policy_chosen, reference_chosen, policy_rejected, reference_rejected, beta)",
-)
-wrong.says(
-    "You pass the log-probabilities in another order: first both of the policy, then both of the reference."
-)
-wrong.costs("The margins are nonsense, and the reference gets the place of the policy.")
 wrong("policy_twice", REFERENCE, REFERENCE.replace("log_probs(reference, ", "log_probs(policy, "))
 wrong.says("You never run the reference: all four log-probabilities come from the policy.")
 wrong.costs("The margins are always 0.")
@@ -47,6 +38,14 @@ wrong.to("return answer_log_probs(model(ids), ids, torch.ones_like(counts))")
 wrong.says("You let all tokens count. Pass `counts` on.")
 
 wrong.about("test_the_reference_is_frozen")
+wrong(
+    "order_of_the_arguments",
+    LOSS,
+    "return dpo_loss(policy_chosen, reference_chosen, policy_rejected, reference_rejected, beta)",
+)
+wrong.says(
+    "You pass the log-probabilities in another order: the margins are the same, but the rejected answers get no gradient."
+)
 wrong("reference_with_gradients", "with torch.no_grad():", "with torch.enable_grad():")
 wrong.says("The reference runs with gradients. Run it under torch.no_grad().")
 wrong("policy_without_gradients", POLICY, "with torch.no_grad():\n        " + POLICY)
