@@ -57,6 +57,10 @@ class Nested(nn.Module):
         return self.tail(self.w_q(x))
 
 
+def two_layers(width, wide):
+    return nn.Sequential(nn.Linear(width, wide), nn.Linear(wide, width))
+
+
 def kinds(model):
     '''The names of all linear layers and of those around them, each with its class.'''
     names = ("Linear", "LoRALinear")

@@ -24,6 +24,7 @@ def test_the_right_layers(student, models, draw, nested):
         (["w_down", "w_up"], 1),
         (["w_v", "w_q", "norm"], 2),
         (["0", "down", "w"], 2),
+        (["2", "w_up"], 1),
     ]:
         model = nested(width, wide, blocks)
         before = names_of(models.kinds(model), "Linear")
@@ -63,6 +64,12 @@ def test_rank_alpha_and_number(student, models, draw, nested):
         there = models.trained(model)["number"]
         assert there == right, f"With rank {rank}, {right} weights should be trained, but {there} are."
         assert number == right, f"{right} weights can be trained, but you return {number!r}."
+        simple = models.two_layers(width, wide)
+        number = student.add_lora(simple, ["0", "1"], rank, alpha)
+        right = 2 * rank * (width + wide)
+        assert number == right, (
+            f"In a model of two layers, {right} weights can be trained, but you return {number!r}."
+        )
         found = models.alphas(model)
         wrong = {name: value for name, value in found.items() if abs(value - alpha) > 1e-3}
         assert not wrong, (
@@ -74,7 +81,7 @@ def test_rank_alpha_and_number(student, models, draw, nested):
 def test_merge(student, models, draw, nested):
     """merge_lora leaves an ordinary model that computes the same, and returns how many layers it has replaced."""
     ids = draw.integers(0, 7, (3, 4))
-    for names, blocks, right in [(["w_q", "w_up"], 3, 7), (["w_down"], 2, 2)]:
+    for names, blocks, right in [(["w_q", "w_up"], 3, 7), (["w_down", "2"], 2, 3)]:
         model = nested(5, 8, blocks)
         layers = sorted(models.kinds(model))
         start = model(ids)

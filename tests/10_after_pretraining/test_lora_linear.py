@@ -86,7 +86,7 @@ def test_frozen(student, models, draw):
     weight, bias = draw.normal(5, 3), draw.normal(5)
     for b in (bias, None):
         module = student.LoRALinear(models.linear(weight, b), 2, 4.0)
-        state = module.state()
+        state = module.parameters()
         names = {"A", "B", "linear.weight"} | ({"linear.bias"} if b is not None else set())
         assert set(state) == names, f"The parameters should be {sorted(names)}, but are {sorted(state)}."
         assert state["linear.weight"].equal(weight), "The weight of the layer has changed."
@@ -134,8 +134,12 @@ def test_merged(reference, models, draw, wrapped):
         assert not models.shares_memory(layer, module), (
             "The merged layer shares memory with the module. Make a new one."
         )
-        assert_close(
-            models.merged(module)(x), before, name="output", context="of a second merged layer", atol=1e-4
+        module.load_state({"B": 2 * b})
+        later = models.merged(module)
+        context = "of a second merged layer, after B has changed"
+        assert_close(later(x), module(x), name="output", context=context, atol=1e-4)
+        assert not models.shares_memory(later, layer), (
+            "Two merged layers share their memory. Make a new one each time."
         )
 
 
