@@ -116,7 +116,7 @@ def layers_called_one_and_zero(add_lora, LoRALinear):
     """Sequential layers are called 0, 1, 2. Both called 0 are linear, of 3 to 2 and 2 to 2: rank 3 makes 15 + 12 weights."""
     inner = nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2))
     outer = nn.Sequential(nn.Linear(3, 2), inner, nn.Linear(2, 10))
-    number = add_lora(outer, ["0", "x"], 3, 3.0)
+    number = add_lora(outer, ["0", "x"], 3, 6.0)
     changed = [type(part).__name__ for part in (outer[0], inner[0], inner[1], outer[2])]
     print("LoRALinear, LoRALinear, LayerNorm, Linear:", changed, "and 27 weights:", number)
     assert changed == ["LoRALinear", "LoRALinear", "LayerNorm", "Linear"], "Other layers have changed."
@@ -125,8 +125,8 @@ def layers_called_one_and_zero(add_lora, LoRALinear):
     assert needed == {"0.A", "0.B", "1.0.A", "1.0.B"} and number == 27, "Others are trained, or counted."
     outer[0].A.data.fill_(1.0), outer[0].B.data.fill_(1.0)
     rise = (outer[0](torch.ones(3)) - outer[0].linear(torch.ones(3)))[0].item()
-    print("Filled with ones, the first adds 3 / 3 · 3 · 3 = 9, with A of 3 rows:", rise, outer[0].A.shape)
-    assert outer[0].A.shape[0] == 3 and abs(rise - 9) < 1e-4, "Rank or alpha is another one."
+    print("Filled with ones, the first adds 6 / 3 · 3 · 3 = 18, with A of 3 rows:", rise, outer[0].A.shape)
+    assert outer[0].A.shape[0] == 3 and abs(rise - 18) < 1e-4, "Rank or alpha is another one."
 
 
 @try_it("test_add_lora", "test_merge")
