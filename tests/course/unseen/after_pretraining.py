@@ -45,7 +45,7 @@ UNSEEN = [
     wrong(
         "lora_scaled_by_root_of_the_rank",
         "lora_linear",
-        ("alpha / rank", "alpha / math.sqrt(rank)"),
+        ("self.scale = alpha / rank", "self.scale = alpha / math.sqrt(rank)"),
         fault="divides by the root of the rank",
     ),
     wrong(
