@@ -63,7 +63,7 @@ def to_words(ids):
 
 
 def new_stories(number, seed):
-    """Returns stories about people, which are made anew; the first person who is mentioned is the hero."""
+    """Returns new stories about people; the first person who is mentioned is the hero."""
     rng = random.Random(seed)
     stories = []
     for _ in range(number):
