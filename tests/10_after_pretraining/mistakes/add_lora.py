@@ -61,7 +61,7 @@ wrong("parameters_counted", COUNT, "return sum(1 for weight in model.parameters(
 wrong.says("You count the parameters. Count their entries.")
 wrong("layers_counted", COUNT, "return len(found)")
 wrong.says(
-    "add_lora returns how many layers it has replaced. It should return how many weights can be trained."
+    "`add_lora` returns how many layers it has replaced. It should return how many weights can be trained."
 )
 wrong("alpha_left_out", PUT, PUT.replace("rank, alpha", "rank, rank"))
 wrong.says("You don't pass `alpha` on to LoRALinear.")
@@ -70,11 +70,11 @@ wrong.says("You don't pass `rank` on to LoRALinear.")
 
 wrong.about("test_merge")
 wrong("merged_layers_lose_the_change", MERGE, "setattr(parent, name, child.linear)")
-wrong.says("merge_lora puts the old layer back. Use what `merged()` returns.")
+wrong.says("`merge_lora` puts the old layer back. Use what `merged()` returns.")
 wrong("merge_does_nothing", MERGE, "child.merged()")
-wrong.says("merge_lora makes the merged layers, but doesn't put them into the model.")
+wrong.says("`merge_lora` makes the merged layers, but doesn't put them into the model.")
 wrong("merge_returns_nothing", "return len(found)", "return None")
-wrong.says("merge_lora doesn't return how many layers it has replaced.")
+wrong.says("`merge_lora` doesn't return how many layers it has replaced.")
 
 wrong.about("test_no_such_layer")
 wrong("no_error", "if not found:", "if names is None:")

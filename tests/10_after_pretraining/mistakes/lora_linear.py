@@ -72,7 +72,7 @@ wrong.says("Your merged layer has no bias, although the layer has one.")
 wrong("merged_always_with_a_bias", LAYER, LAYER.replace("bias=bias is not None", "bias=True"))
 wrong.says("Your merged layer always has a bias. It should have one only if the layer does.")
 wrong("merged_in_place", LAYER, "layer = self.linear")
-wrong.says("merged() changes the layer inside the module. Make a new one.")
+wrong.says("`merged()` changes the layer inside the module. Make a new one.")
 
 wrong.about("test_dtype_and_rank")
 wrong("always_float32", "dtype = linear.weight.dtype", "dtype = torch.float32")
