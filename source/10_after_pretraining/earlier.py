@@ -142,12 +142,14 @@ class CausalAttention(nn.Module):
     d_model:    width of the tokens, a multiple of num_heads
     num_heads:  number of query heads
     num_groups: number of key heads and of value heads; num_heads is a multiple of it
+    base:       for rotate
 
     Layers: w_q, w_k, w_v and w_o, each an nn.Linear without bias.
     """
 
-    def __init__(self, d_model, num_heads, num_groups):
+    def __init__(self, d_model, num_heads, num_groups, base=10000.0):
         super().__init__()
+        self.base = base
         self.d_head = d_model // num_heads
         self.w_q = nn.Linear(d_model, num_heads * self.d_head, bias=False)
         self.w_k = nn.Linear(d_model, num_groups * self.d_head, bias=False)
@@ -165,7 +167,7 @@ class CausalAttention(nn.Module):
         q = self.split(self.w_q(x))  # (batch, heads, length, d_head)
         k = self.split(self.w_k(x))  # (batch, groups, length, d_head)
         v = self.split(self.w_v(x))  # (batch, groups, length, d_head)
-        q, k = rotate(q, positions), rotate(k, positions)
+        q, k = rotate(q, positions, self.base), rotate(k, positions, self.base)
         if cache is not None:
             k, v = cache.append(k, v)  # (batch, groups, start + length, d_head)
         mask = torch.arange(k.shape[2]) <= positions[:, None]  # (length, start + length)
@@ -179,14 +181,15 @@ class CausalAttention(nn.Module):
 class Block(nn.Module):
     """One block: attention, then SwiGLU, each with RMSNorm before it and a residual connection around it.
 
-    d_model: width of the tokens; num_heads, num_groups: see CausalAttention; d_ff: hidden width of SwiGLU
+    d_model: width of the tokens; num_heads, num_groups, base: see CausalAttention; d_ff: hidden width of SwiGLU;
+    eps: of both norms
     """
 
-    def __init__(self, d_model, num_heads, num_groups, d_ff):
+    def __init__(self, d_model, num_heads, num_groups, d_ff, base=10000.0, eps=1e-6):
         super().__init__()
-        self.norm1 = RMSNorm(d_model)
-        self.attention = CausalAttention(d_model, num_heads, num_groups)
-        self.norm2 = RMSNorm(d_model)
+        self.norm1 = RMSNorm(d_model, eps)
+        self.attention = CausalAttention(d_model, num_heads, num_groups, base)
+        self.norm2 = RMSNorm(d_model, eps)
         self.feed_forward = SwiGLU(d_model, d_ff)
 
     def forward(self, x, cache=None):
@@ -201,12 +204,13 @@ class DecoderOnly(nn.Module):
     vocab_size: number of ids; num_layers: number of blocks; the others: see Block
     """
 
-    def __init__(self, vocab_size, d_model, num_heads, num_groups, d_ff, num_layers):
+    def __init__(self, vocab_size, d_model, num_heads, num_groups, d_ff, num_layers, base=10000.0, eps=1e-6):
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model)
         nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
-        self.blocks = nn.ModuleList([Block(d_model, num_heads, num_groups, d_ff) for _ in range(num_layers)])
-        self.norm = RMSNorm(d_model)
+        sizes = (d_model, num_heads, num_groups, d_ff, base, eps)
+        self.blocks = nn.ModuleList([Block(*sizes) for _ in range(num_layers)])
+        self.norm = RMSNorm(d_model, eps)
 
     def forward(self, ids, caches=None):
         """ids:    (batch, length), the tokens that come after those in the caches
