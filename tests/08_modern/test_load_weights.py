@@ -119,7 +119,7 @@ def test_every_tensor_in_its_place(student, make):
 def test_missing_or_left_over(student, make):
     """A tensor that is missing, or that has no place in the model, raises a ValueError with its name in the file."""
     _, model, file, _ = make()
-    for name in ("blk.1.attn_v.weight", "output_norm.weight", "blk.0.ffn_up.weight"):
+    for name in ("token_embd.weight", "blk.1.attn_v.weight", "output_norm.weight", "blk.0.ffn_up.weight"):
         rest = {key: value for key, value in file.items() if key != name}
         assert_raises(ValueError, lambda rest=rest: student.load_weights(model, rest), mentions=(name,))
     for name in ("blk.2.attn_q.weight", "output.weight", "blk.0.attn_q.bias"):
