@@ -102,7 +102,7 @@ def refuse_effects(effects: SideEffects, also: Sequence[Call] = ()) -> None:
     if call.woken:
         fail(
             f"`{call.name}` got its {which} in evaluation mode and left it in training mode. Leave the mode as it was: "
-            "otherwise dropout is on for whoever calls the model next."
+            "otherwise dropout is on in the next call of the model."
         )
     fail(
         f"`{call.name}` sets the random seed each time it is called, so that everything drawn afterwards, such as "

@@ -102,7 +102,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
     )
     config.addinivalue_line(
-        "markers", "side_effects: the exercise asks for code that changes its arguments, or the mode of a model; for `pytestmark`"
+        "markers",
+        "side_effects: the exercise asks for code that changes its arguments, or the mode of a model; for `pytestmark`",
     )
     config.stash.setdefault(CHECKINGS, {})
     config.stash.setdefault(ASSIGNMENTS, {})
@@ -184,7 +185,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     with bounded():
         value = yield
     checking = pyfuncitem.config.stash[CHECKINGS].get(_key(pyfuncitem))
-    if checking and "student" in pyfuncitem.fixturenames and not pyfuncitem.get_closest_marker("side_effects"):
+    if (
+        checking
+        and "student" in pyfuncitem.fixturenames
+        and not pyfuncitem.get_closest_marker("side_effects")
+    ):
         effects = side_effects(checking.student)
         if not effects.told and (effects.asked or not hasattr(pyfuncitem.module, "assert_unchanged")):
             refuse_effects(effects)
