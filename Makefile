@@ -147,7 +147,7 @@ texts: setup  ## collect the fixed texts of students' pages for translators, and
 pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## retake the pictures in docs/pictures
 	pytest packages/gradekit/tests/browser --pictures
 
-docs: setup $(VENV)/docs  ## build the documentation site, build/site/index.html
+docs: setup $(VENV)/docs  ## build the site, build/site/index.html (the first build runs all notebooks and grades a sample class)
 	sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 
 $(VENV)/docs: requirements/docs.lock $(VENV)/packages
@@ -158,7 +158,7 @@ lint: $(FOR_TESTS)  ## check format, style and types
 	ruff format --check . && ruff check . && mypy
 
 clean:  ## remove the environment, results and pages that can be made again; keep submissions, grades and letters
-	rm -rf $(VENV) $(DEMO) .gradekit/results .pytest_cache .ruff_cache .mypy_cache build docs/generated
+	rm -rf $(VENV) $(DEMO) .gradekit/results .gradekit/site .pytest_cache .ruff_cache .mypy_cache build docs/generated
 	git clean -fdXq feedback
 
 help:
