@@ -101,5 +101,5 @@ def _get_it() -> str:
     """How to get the whole course; where the repository is, only if that is known."""
     place = repository()
     if place is None:
-        return "Get the course's folder from whoever gave you this site. In it, run:"
+        return "Get the course's folder from the person who gave you this site. In it, run:"
     return f"```\ngit clone https://github.com/{place}.git\ncd {place.split('/')[1]}\n```\n\nThen run:"
