@@ -100,7 +100,11 @@ image:  ## build an image for graders (FLAGS="--build-arg COURSE=1": with the co
 	@test -n "$(BUILDER)" || { echo "To build an image, install podman, buildah or docker (apt-get install podman)."; exit 1; }
 	$(BUILDER) build $(if $(filter docker,$(BUILDER)),,--format docker) --tag gradekit --file deploy/image/Containerfile $(FLAGS) .
 
+# what asks AI assistants to tutor lies beside each notebook
+TUTOR := source/01_positional_encoding/AGENTS.md
+
 release: setup  ## make the student notebooks, also for Colab and Binder
+	for name in $(ASSIGNMENTS); do cmp --silent $(TUTOR) source/$$name/AGENTS.md || cp $(TUTOR) source/$$name || exit 1; done
 	gradekit earlier
 	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
 	gradekit standalone
