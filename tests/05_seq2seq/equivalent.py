@@ -93,3 +93,8 @@ same.to('assert count <= 0 or drawn == different, f"In 100 calls, it holds out n
 same.because("Sequences that don't exist were found by then.")
 same('assert count == 0 or drawn == different, f"In 100 calls, it holds out nothing but {drawn}."')
 same.to('assert count == 0 or drawn >= different, f"In 100 calls, it holds out nothing but {drawn}."')
+
+same = Equivalents("sequence_loss")
+
+same.because("The text asks for the dtype, not for all of its digits.")
+same("", "`sequence_loss` loses the digits of double precision")

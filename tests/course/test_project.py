@@ -41,11 +41,15 @@ def test_every_package_of_the_lock_has_one_version():
 
 def test_the_conda_file_names_the_versions_of_the_lock():
     text = (ROOT / "environment.yml").read_text()
-    pins = dict(re.findall(r"^  - ([a-z]+)=([0-9.]+)$", text, re.MULTILINE))
+    entries = re.findall(r"^ +- ([^ #\n]+)", text.partition("dependencies:\n")[2], re.MULTILINE)
+    pins = dict(re.fullmatch(r"(.+?)==?([0-9.]+)", entry).groups() for entry in entries if "=" in entry)
+    unpinned = [entry for entry in entries if "=" not in entry and not entry.startswith("./packages/")]
+    assert unpinned == ["pip", "pip:"]
     assert pins.pop("python") == "3.11"
     assert {"pytorch", "jupyterlab", "nbgrader", "matplotlib", "seaborn", "pytest"} <= set(pins)
     assert "  - pip:\n      - ./packages/sandbox-kernel\n      - ./packages/gradekit\n" in text
-    locked = locked_versions()
+    model = (ROOT / "requirements/model.lock").read_text().splitlines()
+    locked = locked_versions() | dict(line.split("==") for line in model if not line.startswith("#"))
     assert pins == {name: locked[name.replace("pytorch", "torch")] for name in pins}
 
 
