@@ -48,6 +48,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = project
 html_show_copyright = False
 html_show_sourcelink = False
+html_copy_source = False
 html_theme_options = {
     "navbar_center": ["top-links.html"],
     "show_prev_next": False,

@@ -165,7 +165,7 @@ def fill_in(
         elif cell.cell_type == "code":
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
                 _tag(cell, "hide-input")
-            for output in outputs.get(cell.id, []):
+            for output in _with_whole_streams(outputs.get(cell.id, [])):
                 figure = _figure(output, assignment.name, page, len(figures), extra)
                 figures += [figure] if figure else []
                 cell.outputs.append(nbformat.from_dict(_shown(output, figure)))
@@ -187,6 +187,17 @@ def _figure(output: dict[str, Any], assignment: str, page: str, number: int, ext
     (extra / file).write_bytes(content)
     width, height = struct.unpack(">II", content[16:24])
     return Figure(file, " ".join(data["text/plain"].split()), assignment, page, width, height)
+
+
+def _with_whole_streams(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Outputs in which all that was printed in a row is one text, as Jupyter shows it."""
+    merged: list[dict[str, Any]] = []
+    for output in outputs:
+        if merged and output["output_type"] == "stream" and merged[-1].get("name") == output["name"]:
+            merged[-1] = {**output, "text": merged[-1]["text"] + output["text"]}
+        else:
+            merged.append(output)
+    return merged
 
 
 def _shown(output: dict[str, Any], figure: Figure | None) -> dict[str, Any]:

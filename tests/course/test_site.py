@@ -26,6 +26,7 @@ PARTS = parts_of(COURSE)
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 SHOW = (
     "from IPython.display import display\n"
+    "for step in (50, 100):\n    print(f'\\rtraining: {step}%', end='', flush=True)\nprint()\n"
     f"display({{'image/png': '{PNG}', 'text/plain': 'One black point, and nothing else.'}}, raw=True)\n"
     "print(double(4))"
 )
@@ -75,7 +76,8 @@ def test_a_page_shows_what_provided_cells_put_out_and_exercises_as_they_are_hand
     assert "YOUR CODE HERE" in answer.source
     assert figure.description == "One black point, and nothing else."
     assert (tmp_path / "extra" / figure.file).read_bytes() == base64.b64decode(PNG)
-    shown, printed = given.outputs
+    progress, shown, printed = given.outputs
+    assert progress.text == "training: 100%\n"
     assert 'alt="One black point, and nothing else." width="1" height="1"' in shown.data["text/html"]
     assert printed.text == "8\n"
     assert "hide-input" in given.metadata.tags
