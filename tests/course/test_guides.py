@@ -141,7 +141,9 @@ def test_commands_left_to_other_tests_appear_in_the_guides():
 
 
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("packages/*/*.md"), *ROOT.glob("deploy/*/*.md")]
+    path
+    for places in ("*.md", ".github/*.md", "docs/*.md", "packages/*/*.md", "deploy/*/*.md", "release/*/*.md")
+    for path in ROOT.glob(places)
 )
 
 
