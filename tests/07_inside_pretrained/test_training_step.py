@@ -1,4 +1,4 @@
-"""Checks of exercise 7: one step of training, on a tiny model and with plain gradient descent."""
+"""Checks of exercise 8: one step of training, on a tiny model and with plain gradient descent."""
 
 import pytest
 import torch
