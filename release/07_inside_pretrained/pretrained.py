@@ -192,7 +192,7 @@ def load_merges():
         number[left + right] = 256 + len(merges)
         merges.append((number[left], number[right]))
     own = {token: place for place, token in enumerate(settings["tokenizer.ggml.tokens"])}
-    return merges, [own.get(token) for token in number], smollm._WORDS.findall
+    return merges, [own.get(token) for token in number], smollm._split
 
 
 # ------------------------------------------------------------------------------------------ word vectors

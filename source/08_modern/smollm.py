@@ -10,9 +10,10 @@ import struct
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 import torch
@@ -27,8 +28,8 @@ _TEXT, _LIST = 8, 9
 _FLOAT32, _FOUR_BITS, _EIGHT_BITS = 0, 3, 8
 #: numbers that share a scale
 _BLOCK = 32
-#: words with the space before them, single digits, groups of other characters, and spaces
-_WORDS = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[^\W\d_]+|\d| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+")
+#: words with the space before them, groups of other characters, and spaces, in a text without numbers
+_WORDS = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[^\W_]+| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+")
 
 
 def find_model() -> Path | None:
@@ -143,7 +144,7 @@ class Tokenizer:
         if part in self.special:
             yield self.ids[part]
             return
-        for word in _WORDS.findall(part):
+        for word in _split(part):
             yield from self._merged("".join(self._letters[byte] for byte in word.encode("utf-8")))
 
     def _merge(self, word: str) -> list[int]:
@@ -159,6 +160,13 @@ class Tokenizer:
                 at += number
             parts = merged
         return [self.ids[part] for part in parts]
+
+
+def _split(text: str) -> Iterator[str]:
+    """The words of a text. Each digit is split off first, so all spaces before it stay together."""
+    for numeric, group in groupby(text, key=lambda letter: category(letter).startswith("N")):
+        letters = "".join(group)
+        yield from letters if numeric else _WORDS.findall(letters)
 
 
 def _letters_of_bytes() -> dict[int, str]:

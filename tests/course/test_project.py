@@ -15,6 +15,7 @@ from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
+TUTOR = ROOT / "source" / "01_positional_encoding" / "AGENTS.md"
 #: phrases that read as translated
 TRANSLATED = (
     *("anew", "in vain", "is no file", "in the midst", "at hand", "broke off", "came of it", "whoever"),
@@ -104,6 +105,13 @@ def test_the_standalone_form_is_that_of_the_release(assignment):
 def test_what_lies_beside_a_notebook_is_in_the_release_too(assignment):
     for file in assignment.handed_out():
         assert (ROOT / "release" / assignment.name / file.name).read_bytes() == file.read_bytes()
+
+
+@each_assignment
+def test_assistants_are_asked_to_tutor_beside_every_notebook(assignment):
+    first = TUTOR.read_bytes()
+    assert b"YOUR CODE HERE" in first
+    assert (assignment.source_folder / "AGENTS.md").read_bytes() == first, "`make release` copies it"
 
 
 @each_assignment

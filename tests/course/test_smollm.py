@@ -76,7 +76,7 @@ def test_an_unknown_type_is_named(smollm, tmp_path):
 @pytest.fixture
 def tokenizer(smollm):
     bytes_ = list(smollm._letters_of_bytes().values())
-    merges = ["Ġ l", "o w", "e r", "l ow", "Ġl ow", "a a"]
+    merges = ["Ġ l", "o w", "e r", "l ow", "Ġl ow", "a a", "Ġ Ġ", "l Â"]
     tokens = ["<|im_start|>", "<|im_end|>", *bytes_, *(pair.replace(" ", "") for pair in merges)]
     return smollm.Tokenizer(
         {
@@ -95,6 +95,9 @@ def test_pairs_are_merged_in_the_order_of_training(tokenizer):
     assert parts(" lo") == ["Ġl", "o"]
     assert parts("aaaaa") == ["aa", "aa", "a"]
     assert parts("12") == ["1", "2"]
+    assert parts("a  1") == ["a", "ĠĠ", "1"]
+    assert parts("a  b") == ["a", "Ġ", "Ġ", "b"]
+    assert parts("l²") == ["l", "Â", "²"]
 
 
 @pytest.mark.parametrize("words", ["", " ", "naïve — 数学 🙂\n\n\tx_y  2²", "it's 'quoted'", "\x00\x7f"])
