@@ -3,9 +3,11 @@
 The classes that are configured in `ExchangeFactory` do it, since a hub may have its own.
 """
 
+import contextlib
 import glob
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -48,15 +50,8 @@ class CollectOne(ExchangeCollect):
         collected = Path(
             folders.format_path(folders.submitted_directory, self.student, folders.assignment_id)
         )
-        aside = _beside(collected, _REPLACED)
-        if collected.exists():
-            os.rename(collected, aside)
-        try:
+        with replacing(collected):
             super().copy_files()
-        except BaseException:
-            put_back(collected)
-            raise
-        _remove(aside)
 
     def not_collected(self, src: str, error: Exception) -> None:
         """Let the caller report it; `HarmlessCollect` would continue."""
@@ -207,6 +202,20 @@ def _gone(inbound: Path) -> str:
     if inbound.is_dir():
         return ""
     return f"{inbound} does not exist; waiting for it. Mount it, or create it with `nbgrader release_assignment NAME`"
+
+
+@contextlib.contextmanager
+def replacing(collected: Path) -> Iterator[None]:
+    """Replace a submission in the block. If this fails, or the process is killed, it is put back."""
+    aside = _beside(collected, _REPLACED)
+    if collected.exists():
+        os.rename(collected, aside)
+    try:
+        yield
+    except BaseException:
+        put_back(collected)
+        raise
+    _remove(aside)
 
 
 def put_back(collected: Path) -> None:

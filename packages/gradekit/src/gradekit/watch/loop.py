@@ -81,7 +81,7 @@ class Watch:
 
     @property
     def _is_full(self) -> bool:
-        return bool(self._reports.status.blocked) and self._watched.source.place.is_dir()
+        return bool(self._reports.status.blocked) and self._watched.source.place.exists()
 
     def _waits_for_more(self, begun: float) -> bool:
         status = self._reports.status

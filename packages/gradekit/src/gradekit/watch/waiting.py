@@ -273,6 +273,6 @@ class Waiting:
 def _name_of(refusal: Refusal) -> str:
     """The name of the folder; in submitted/, where it is that of the assignment, after the student's."""
     if refusal.name:
-        return printable(refusal.name)
+        return printable(f"{refusal.student} {refusal.name}".strip(), None)
     name = refusal.folder.name
     return printable(name if "+" in name else f"{refusal.student} {name}".strip())
