@@ -103,7 +103,7 @@ class GitServer:
                 pass
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Backend)
-        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
 
     @property
     def address(self) -> str:

@@ -144,11 +144,8 @@ def test_a_push_is_graded_and_its_result_and_page_are_returned(students, capfd):
     assert len([line for line in out.splitlines() if "refused: " in line]) == 5
     assert "line 5 has a student's name that nbgrader can't handle" in out
     assert "has the same remote as others (ada, eve)" in out
-    assert (
-        f"refused: nobody {students.server.address}/none.git main can't be fetched: " in out
-        and "not found" in out
-    )
-    assert "zoe" in out and "has no branch main" in out
+    assert f"nobody 01_double: refused: {students.server.address}/none.git main can't be fetched: " in out
+    assert "zoe.git main has no branch main" in out
 
     document = students.result("ben", wrong)
     assert is_a_result(document)
@@ -281,7 +278,8 @@ def test_a_webhook_brings_a_push_at_once_past_remotes_that_hang_and_a_flood(stud
         until(lambda: students.returned("flood", newest).exists(), "the last of the flood", students)
     assert len(students.attempts("flood")) < 15  # of 31 pushes: what was there when it was fetched
     assert len(students.attempts("ada")) == 1
-    assert "hangs5" in (students.course.root / ".gradekit" / "git" / "repositories.csv").read_text()
+    table = (students.course.root / ".gradekit" / "git" / "repositories.csv").read_text()
+    assert len(re.findall(r"hangs\d,.*did not answer in time", table)) >= 2
     texts = [
         path.read_text(errors="replace")
         for path in students.course.root.glob(".gradekit/**/*")
@@ -301,7 +299,7 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
         students.student(name)
     commits = {name: students.push(name, TRIPLE) for name in names}
     store = Store(students.course.root)
-    for number, milliseconds in enumerate((0, 400, 900, 1600)):
+    for number, milliseconds in enumerate((0, 500, 1400)):
         before, seen = len(list(students.course.root.glob("returned/*/*/*"))), len(list(store.all()))
         with watching(students) as process:
             until(store.lock.exists, "the start", students)
@@ -320,7 +318,9 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
         assert len({found.tree for found in hand_ins}) == len(hand_ins)
         assert hand_ins[-1].commit == commits[name]
         assert all(is_a_result(students.result(name, found.commit)) for found in hand_ins)
-    assert len(students.attempts("ada")) == 4
+    assert (
+        len(students.attempts("ada")) >= 2
+    )  # the first push may have been replaced before anything was fetched
     assert (students.score("ada"), students.score("ben")) == (10, 3)
     assert not any(Store(students.course.root).unfinished.glob("*"))
 

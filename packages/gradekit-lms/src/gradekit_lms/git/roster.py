@@ -108,7 +108,10 @@ def host_and_path(remote: str) -> tuple[str, str]:
 
 def same_remote(remote: str) -> str:
     """A form in which remotes that lead to one repository are mostly equal, whatever their protocols."""
-    return "/".join(host_and_path(remote)).casefold()
+    host, path = host_and_path(remote)
+    parts = urlsplit(remote) if remote.startswith(("http://", "https://")) else None
+    port = f":{parts.port}" if parts and parts.port not in (None, 80, 443) else ""  # ssh has one of its own
+    return f"{host}{port}/{path}".casefold()
 
 
 def _problem(repository: Repository, protocols: Container[str], assignments: Container[str]) -> str:

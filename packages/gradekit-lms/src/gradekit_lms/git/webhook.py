@@ -21,6 +21,7 @@ _SIGNATURES = ("X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature"
 _MAX_BYTES = 2**20
 _SECONDS = 10.0
 _AT_ONCE = 16
+_POLL_SECONDS = 0.1
 _REMEMBERED = 10_000
 
 
@@ -28,6 +29,7 @@ class Webhook(ThreadingHTTPServer):
     """Listens for pushes, and calls `pushed` with the addresses of the repository in each."""
 
     daemon_threads = True
+    request_queue_size = 64
 
     def __init__(self, address: str, secret: str, pushed: Callable[[list[str]], None]) -> None:
         host, _, port = address.rpartition(":")
@@ -136,6 +138,6 @@ def listen(address: str, secret: str, pushed: Callable[[list[str]], None]) -> We
                 raise
             time.sleep(0.1)
         else:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+            threading.Thread(target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True).start()
             return server
     raise AssertionError
