@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gradekit_lms.git.hosts import Host, HostError
-from gradekit_lms.git.store import Outgoing, Store
+from gradekit_lms.git.store import GitStore, Outgoing
 
 CALLS = json.loads((Path(__file__).parent / "samples" / "git_hosts.json").read_text())
 KINDS = ("github", "gitlab", "forgejo")
@@ -160,7 +160,7 @@ def test_the_outbox_keeps_the_newest_result_until_it_is_sent(tmp_path, contract)
         "token": "s3cret",
         "report_public": False,
     }
-    store = Store(tmp_path)
+    store = GitStore(tmp_path)
     sender = Sender(Job(**values), store)
     store.post("ada", result(contract, 3.0))
     store.post("ada", result(contract))
@@ -169,7 +169,7 @@ def test_the_outbox_keeps_the_newest_result_until_it_is_sent(tmp_path, contract)
     assert len(store.outgoing()) == 1
     sender.send_due()  # not due yet
     assert len(contract.asked) == 1
-    Sender(Job(**values), Store(tmp_path)).send_due()  # the next command
+    Sender(Job(**values), GitStore(tmp_path)).send_due()  # the next command
     assert store.outgoing() == []
     assert contract.statuses == [contract.calls["status"]["body"]]
     store.post("ben", Outgoing(f"{contract.address}/course/none", COMMIT, "01_double", 1, 1, "1 of 1 point"))

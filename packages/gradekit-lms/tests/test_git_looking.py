@@ -15,7 +15,7 @@ import pytest
 from gradekit_lms.git.looking import Looker
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
-from gradekit_lms.git.store import Seen, Store
+from gradekit_lms.git.store import GitStore, Seen
 
 from .git_servers import GitServer, git, git_daemon, hanging, noise
 
@@ -35,7 +35,7 @@ class Looks:
     """A course folder, and looks at repositories for it."""
 
     job: Job
-    store: Store
+    store: GitStore
 
     def at(
         self, url: str, student: str = "ada", branch: str = "main", folder: str = "", name: str = NAME
@@ -86,7 +86,7 @@ def looks(tmp_path) -> Callable[..., Looks]:
             "token": "",
             "webhook_secret": "",
         }
-        return Looks(Job(**(values | changes)), Store(root))
+        return Looks(Job(**(values | changes)), GitStore(root))
 
     return make
 
@@ -379,10 +379,10 @@ def test_a_look_that_is_killed_leaves_all_of_a_hand_in_or_nothing(looks, work):
         "from gradekit_lms.git.looking import Looker\n"
         "from gradekit_lms.git.roster import Repository\n"
         "from gradekit_lms.git.settings import Job\n"
-        "from gradekit_lms.git.store import Store\n"
+        "from gradekit_lms.git.store import GitStore\n"
         "job = msgspec.json.decode(sys.argv[1], type=Job)\n"
         "print('ready', flush=True)\n"
-        f"Looker(job, Store(__import__('pathlib').Path(job.root))).look(Repository('ada', {work.url!r}, {NAME!r}, 'main'))\n"
+        f"Looker(job, GitStore(__import__('pathlib').Path(job.root))).look(Repository('ada', {work.url!r}, {NAME!r}, 'main'))\n"
     )
     for milliseconds in (5, 40, 80, 120, 160, 200, 250, 300):
         command = [sys.executable, "-c", script, msgspec.json.encode(found.job).decode()]
@@ -390,7 +390,7 @@ def test_a_look_that_is_killed_leaves_all_of_a_hand_in_or_nothing(looks, work):
             assert process.stdout.readline() == b"ready\n"
             time.sleep(milliseconds / 1000)
             process.kill()
-        for files in Looks(found.job, Store(Path(found.job.root))).files():
+        for files in Looks(found.job, GitStore(Path(found.job.root))).files():
             assert len(files["data.txt"]) == 500_000
     found.at(work.url)
     assert len(found.files()) == 1

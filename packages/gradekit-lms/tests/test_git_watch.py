@@ -24,7 +24,8 @@ import pytest
 
 from gradekit.attempts.records import Attempts
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.git.store import Store
+from gradekit_lms.git.store import GitStore
+from gradekit_lms.git.way import open_way
 
 from ...gradekit.tests.tiny_course import RIGHT
 from .git_servers import GitServer, StudentRepository, git, hanging
@@ -189,6 +190,12 @@ def test_a_result_shows_no_more_than_the_page(students):
     assert students.result("ada", right)["score"] == 10
     assert students.score("ada") == 10  # the best counts, and its files are in submitted/ again
     assert "2 * x" in (students.course.root / "submitted" / "ada" / NAME / "double.ipynb").read_text()
+    with RunningCourse.open(students.course.root).gradebook() as book:
+        book.update_or_create_assignment(NAME, duedate=datetime.now(UTC).replace(tzinfo=None))
+    time.sleep(1.1)
+    assert students.watch() == 0
+    assert len(students.result("ada", right)["tests"]) == 4  # the attempt that counts, in full
+    assert len(students.result("ada", wrong)["tests"]) == 1
 
 
 def test_a_late_push_is_left_to_a_person_and_accepted_as_advised(students, capfd):
@@ -229,10 +236,15 @@ def watching(students: Class, **environment: str):
             process.kill()
 
 
+def out_of(students: Class) -> str:
+    path = students.course.root / "out.txt"
+    return path.read_text() if path.exists() else ""
+
+
 def until(condition: Any, what: str, students: Class) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, f"{what}\n{(students.course.root / 'out.txt').read_text()}"
+        assert time.monotonic() < deadline, f"{what}\n{out_of(students)}"
         time.sleep(0.05)
 
 
@@ -288,7 +300,7 @@ def test_a_webhook_brings_a_push_at_once_past_remotes_that_hang_and_a_flood(stud
     assert not any(secret in text for text in [*texts, (students.course.root / "out.txt").read_text()])
 
 
-def has_more(store: Store, before: int) -> bool:
+def has_more(store: GitStore, before: int) -> bool:
     return len(list(store.all())) > before
 
 
@@ -298,7 +310,7 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
     for name in names:
         students.student(name)
     commits = {name: students.push(name, TRIPLE) for name in names}
-    store = Store(students.course.root)
+    store = GitStore(students.course.root)
     for number, milliseconds in enumerate((0, 500, 1400)):
         before, seen = len(list(students.course.root.glob("returned/*/*/*"))), len(list(store.all()))
         with watching(students) as process:
@@ -312,7 +324,7 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
         assert len(list(students.course.root.glob("returned/*/*/*"))) >= before
     assert students.watch() == 0
     for name in names:
-        hand_ins = [fetched for _, fetched in Store(students.course.root).of(name, NAME)]
+        hand_ins = [fetched for _, fetched in GitStore(students.course.root).of(name, NAME)]
         records = students.attempts(name)
         assert [found.handed_in for found in hand_ins] == [record.handed_in for record in records]
         assert len({found.tree for found in hand_ins}) == len(hand_ins)
@@ -322,7 +334,27 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
         len(students.attempts("ada")) >= 2
     )  # the first push may have been replaced before anything was fetched
     assert (students.score("ada"), students.score("ben")) == (10, 3)
-    assert not any(Store(students.course.root).unfinished.glob("*"))
+    assert not any(GitStore(students.course.root).unfinished.glob("*"))
+
+
+def test_a_process_for_fetching_that_ends_is_named_and_started_again(students, monkeypatch):
+    monkeypatch.setattr("gradekit_lms.git.way._AGAIN_SECONDS", 0.2)
+    students.student("ada")
+    source = open_way(
+        RunningCourse.open(students.course.root), students.course.root / "roster.csv", {}
+    ).source
+    source.start(once=False)
+    try:
+        os.kill(source._process.pid, signal.SIGKILL)
+        until(lambda: source._process.poll() is not None, "the end", students)
+        assert source.changed()
+        assert "the process for this ended" in source.look().refused[-1].reason
+        until(lambda: source.changed() and source._process.poll() is None, "the next", students)
+        assert not any("process" in refusal.reason for refusal in source.look().refused)
+    finally:
+        ended = source._process
+        source.close()
+    assert ended.poll() is not None
 
 
 def test_settings_that_can_not_work_are_named_before_anything_is_fetched(students, capfd):
@@ -345,3 +377,18 @@ def test_settings_that_can_not_work_are_named_before_anything_is_fetched(student
     assert students.watch() == 2
     assert "others can read" in capfd.readouterr().err
     assert students.server.requests == []
+
+
+@pytest.mark.thorough
+def test_who_follows_the_page_sees_what_it_says(tmp_path):
+    page = (Path(__file__).parents[3] / "docs" / "git.md").read_text(encoding="utf-8")
+    part = page.partition("## Try it")[2].partition("\n## ")[0]
+    commands = re.findall(r"^\$ (.+)", part, re.M)
+    script = "set -e\n" + "\n".join(commands)
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ada 01_first: 90 of 90 points, page returned after" in done.stdout
+    assert "first.html\nresult.json\n" in done.stdout

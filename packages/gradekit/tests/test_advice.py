@@ -262,6 +262,9 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
+    ("gradekit_lms/git/way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
+        f"{LMS}/test_git_watch.py"
+    ),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere(
         f"{LMS}/test_return.py"

@@ -27,7 +27,7 @@ from gradekit_lms.git.hosts import Host, HostError
 from gradekit_lms.git.looking import Looker, assignments_in
 from gradekit_lms.git.roster import Repository, read_roster, same_remote
 from gradekit_lms.git.settings import Job
-from gradekit_lms.git.store import Problem, Seen, Store
+from gradekit_lms.git.store import GitStore, Problem, Seen
 from gradekit_lms.git.webhook import listen
 
 _TICK = 0.1
@@ -48,7 +48,7 @@ class Rounds:
     remote that hangs delays nobody for long.
     """
 
-    def __init__(self, job: Job, store: Store) -> None:
+    def __init__(self, job: Job, store: GitStore) -> None:
         self._job, self._store, self._looker = job, store, Looker(job, store)
         self._pool = ThreadPoolExecutor(job.at_once)
         self._stamp: object = None
@@ -191,7 +191,7 @@ class Rounds:
 class Sender:
     """Sends the results in the outbox; one that can't be sent is kept, and tried again later and later."""
 
-    def __init__(self, job: Job, store: Store) -> None:
+    def __init__(self, job: Job, store: GitStore) -> None:
         self._store = store
         self._host = Host(job.report, job.host, job.token, job.report_public) if job.report else None
         self._next: dict[Path, float] = {}
@@ -236,9 +236,9 @@ class Sender:
             time.sleep(1.0)
 
 
-def run(job: Job) -> int:
+def do_job(job: Job) -> int:
     """Do a job; returns the exit code."""
-    store = Store(Path(job.root))
+    store = GitStore(Path(job.root))
     store.folder.mkdir(parents=True, exist_ok=True)
     with store.lock.open("a") as lock:
         if not _locked(lock, job.parent):
@@ -284,7 +284,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _end)
     given = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
     try:
-        code = run(given)
+        code = do_job(given)
     except (OSError, ValueError) as error:
         print(f"{_now()} {error}", file=sys.stderr)
         code = 1

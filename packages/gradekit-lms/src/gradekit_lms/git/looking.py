@@ -13,7 +13,7 @@ from gradekit.submission.renamed import is_notebook
 from gradekit_lms.git.hardened import Git, GitError, GitFile, TooLarge
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
-from gradekit_lms.git.store import Fetched, Seen, Store
+from gradekit_lms.git.store import Fetched, GitStore, Seen
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: a pointer is smaller than this
@@ -43,7 +43,7 @@ class _Chosen:
 class Looker:
     """Looks at repositories, and stores the hand-ins that it finds."""
 
-    def __init__(self, job: Job, store: Store) -> None:
+    def __init__(self, job: Job, store: GitStore) -> None:
         self._job, self._store = job, store
         self._git = Git(job.protocols, job.max_bytes, job.seconds, job.host, job.token)
 
@@ -127,7 +127,7 @@ class Looker:
         folder: Path,
         before: datetime | None,
     ) -> str:
-        """Store one hand-in; returns why there is none, if nothing is wrong."""
+        """GitStore one hand-in; returns why there is none, if nothing is wrong."""
         earlier = self._store.of(repository.student, assignment)
         last = earlier[-1][1] if earlier else None
         if last is not None and last.tree == tree:

@@ -89,7 +89,7 @@ class Outgoing(Struct, frozen=True):
     text: str
 
 
-class Store:
+class GitStore:
     """The files in `.gradekit/git`."""
 
     def __init__(self, root: Path) -> None:
@@ -101,6 +101,7 @@ class Store:
         self.log = self.folder / "fetching.log"
         self._changed = self.folder / "changed"
         self._read: dict[Path, Fetched] = {}
+        self._problems: list[Problem] | None = None
 
     def all(self) -> Iterator[tuple[Path, Fetched]]:
         """Every hand-in: the folder of its files, and what is known about it."""
@@ -118,7 +119,7 @@ class Store:
         return sum(self._at(path).size for path in paths)
 
     def add(self, fetched: Fetched, files: Iterable[tuple[str, bytes]]) -> None:
-        """Store a hand-in. The paths of its files must have been checked.
+        """GitStore a hand-in. The paths of its files must have been checked.
 
         Raises:
             OSError: it can't be written.
@@ -147,8 +148,9 @@ class Store:
         return _decoded(self.folder / "problems.json", list[Problem]) or []
 
     def set_problems(self, problems: list[Problem]) -> None:
-        if problems != self.problems:
+        if problems != self._problems:
             write_atomically(self.folder / "problems.json", msgspec.json.encode(problems).decode())
+            self._problems = problems
             self.touch()
 
     def post(self, name: str, outgoing: Outgoing) -> None:

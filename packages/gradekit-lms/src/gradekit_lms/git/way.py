@@ -24,9 +24,9 @@ from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.result_json import result_document
 from gradekit_lms.git.roster import read_roster
 from gradekit_lms.git.settings import GitHandIns, Job, job_for
-from gradekit_lms.git.store import Fetched, Outgoing, Store
+from gradekit_lms.git.store import Fetched, GitStore, Outgoing
 
-RESULT = "result.json"
+RESULT_FILE = "result.json"
 #: a process that fetches and ends is started again after this many seconds
 _AGAIN_SECONDS = 30.0
 _END_SECONDS = 5.0
@@ -52,7 +52,7 @@ def open_way(course: RunningCourse, roster: Path, given: dict[str, str]) -> Way:
     )
     if shutil.which("git") is None:
         raise CourseError("hand-ins by Git need git, which is not installed")
-    store = Store(course.root)
+    store = GitStore(course.root)
     jobs = {mode: job_for(course, settings, roster, mode, given) for mode in ("watch", "once", "deliver")}
     return Way(GitSource(course, store, jobs), GitSink(course, store, settings))
 
@@ -62,7 +62,7 @@ class GitSource:
 
     keeps_all = True
 
-    def __init__(self, course: RunningCourse, store: Store, jobs: dict[str, Job]) -> None:
+    def __init__(self, course: RunningCourse, store: GitStore, jobs: dict[str, Job]) -> None:
         self._course, self._store, self._jobs = course, store, jobs
         self._process: subprocess.Popen[bytes] | None = None
         self._again = 0.0
@@ -167,7 +167,7 @@ class GitSink:
 
     done = "returned"
 
-    def __init__(self, course: RunningCourse, store: Store, settings: GitHandIns) -> None:
+    def __init__(self, course: RunningCourse, store: GitStore, settings: GitHandIns) -> None:
         self._course, self._store, self._settings = course, store, settings
 
     def why_away(self) -> str:
@@ -184,25 +184,25 @@ class GitSink:
         results = {name: self._course.result(page.student, page.assignment, name) for name in names}
         graded = {name: result for name, result in results.items() if result is not None}
         document = result_document(fetched, page.record, graded, page.shows, self._course.folders.course_id)
-        (page.pages / RESULT).write_text(
+        (page.pages / RESULT_FILE).write_text(
             json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
         )
 
     def release(self, page: PageOf) -> None:
         fetched = self._fetched(page)
-        if fetched is None or not (page.pages / RESULT).is_file():
+        if fetched is None or not (page.pages / RESULT_FILE).is_file():
             return
         place = self._course.root / self._settings.returned / page.student / page.assignment / fetched.commit
         place.parent.mkdir(parents=True, exist_ok=True)
         with self._store.scratch() as scratch:
             for path in sorted(page.pages.iterdir()):
-                if path.suffix == ".html" or path.name == RESULT:
+                if path.suffix == ".html" or path.name == RESULT_FILE:
                     shutil.copyfile(path, scratch / path.name)
             if place.exists():
                 os.rename(place, self._store.unfinished / secrets.token_hex(8))
             os.rename(scratch, place)
         if self._settings.report:
-            document = json.loads((place / RESULT).read_text(encoding="utf-8"))
+            document = json.loads((place / RESULT_FILE).read_text(encoding="utf-8"))
             scale = page.record.max_points / document["max-score"] if document["max-score"] else 1.0
             score = document["score"] * scale
             text = score_in_words(round(score, 2), page.record.max_points)
@@ -223,7 +223,7 @@ class GitSink:
         return fetched_at(self._store, page.student, page.assignment, page.record.handed_in.isoformat())
 
 
-def fetched_at(store: Store, student: str, assignment: str, when: str) -> Fetched | None:
+def fetched_at(store: GitStore, student: str, assignment: str, when: str) -> Fetched | None:
     """The hand-in of this time, in ISO format."""
     found = (fetched for _, fetched in store.of(student, assignment) if fetched.handed_in.isoformat() == when)
     return next(found, None)
