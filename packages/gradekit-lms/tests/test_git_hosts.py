@@ -1,9 +1,5 @@
 """Results that are sent to a host's REST API, against the calls in samples/git_hosts.json."""
 
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,68 +7,10 @@ import pytest
 from gradekit_lms.git.hosts import Host, HostError
 from gradekit_lms.git.store import GitStore, Outgoing
 
-CALLS = json.loads((Path(__file__).parent / "samples" / "git_hosts.json").read_text())
+from .host_contracts import ContractServer
+
 KINDS = ("github", "gitlab", "forgejo")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-
-
-class ContractServer:
-    """Answers the calls of one kind of host, and refuses all others. `broken` codes are given first, one a request."""
-
-    def __init__(self, kind: str, visible: str = "private") -> None:
-        self.calls, self.visible = CALLS[kind], visible
-        self.statuses: list[Any] = []
-        self.comments: list[Any] = []
-        self.asked: list[str] = []
-        self.broken: list[tuple[int, Any]] = []
-        outer = self
-
-        class Answers(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer._answer(self, None)
-
-            def do_POST(self) -> None:
-                outer._answer(self, json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
-        self.address = f"http://127.0.0.1:{self._http.server_port}"
-
-    def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-
-    def _answer(self, request: Any, body: Any) -> None:
-        path = request.path.partition("?")[0].replace(COMMIT, "COMMIT")
-        self.asked.append(f"{request.command} {path}")
-        code, answer = self.broken.pop(0) if self.broken else self._found(request, path, body)
-        content = json.dumps(answer).encode()
-        request.send_response(code)
-        if code == 302:
-            request.send_header("Location", "http://127.0.0.1:1/")
-        request.send_header("Content-Length", str(len(content)))
-        request.end_headers()
-        request.wfile.write(content)
-
-    def _found(self, request: Any, path: str, body: Any) -> tuple[int, Any]:
-        for name, value in self.calls["token"].items():
-            if request.headers[name] != value.replace("TOKEN", "s3cret"):
-                return 401, {"message": f"Bad credentials: {request.headers[name]}"}
-        comments = self.calls["comments"] or {"path": ""}
-        if (request.command, path) == ("GET", self.calls["repository"]["path"]):
-            return 200, self.calls["repository"][self.visible]
-        if (request.command, path) == ("POST", self.calls["status"]["path"]):
-            self.statuses.append(body)
-            return 201, {}
-        if path == comments["path"] and request.command == "POST":
-            self.comments.append(body)
-            return 201, {}
-        if path == comments["path"]:
-            return 200, self.comments
-        return 404, {"message": "Not Found"}
 
 
 @pytest.fixture(params=KINDS)
@@ -175,4 +113,4 @@ def test_the_outbox_keeps_the_newest_result_until_it_is_sent(tmp_path, contract)
     store.post("ben", Outgoing(f"{contract.address}/course/none", COMMIT, "01_double", 1, 1, "1 of 1 point"))
     sender.send_due()
     assert store.outgoing() == []
-    assert len(list((store.folder / "not-sent").iterdir())) == 1
+    assert len(list(store.not_sent.iterdir())) == 1

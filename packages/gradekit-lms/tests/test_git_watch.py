@@ -1,6 +1,7 @@
 """From push to result: `gradekit watch --git` on the tiny course, with real Git servers on this machine."""
 
 import contextlib
+import fcntl
 import functools
 import hashlib
 import hmac
@@ -29,6 +30,7 @@ from gradekit_lms.git.way import open_way
 
 from ...gradekit.tests.tiny_course import RIGHT
 from .git_servers import GitServer, StudentRepository, git, hanging
+from .host_contracts import ContractServer
 
 TRIPLE = RIGHT.replace("2 * x", "3 * x")
 NAME = "01_double"
@@ -218,6 +220,36 @@ def test_a_late_push_is_left_to_a_person_and_accepted_as_advised(students, capfd
     assert [record.score for record in students.attempts("ada")] == [10]
 
 
+def test_a_host_is_told_the_points_of_a_commit(students, capfd):
+    host = ContractServer("github")
+    (students.course.root / "token").write_text("s3cret\n")
+    (students.course.root / "token").chmod(0o600)
+    students.settings(
+        f'c.GitHandIns.host = "{host.address}"',
+        'c.GitHandIns.report = "github"',
+        'c.GitHandIns.token_file = "token"',
+    )
+    students.repositories["ada"] = students.server.repository("course/ada-01")
+    students.row(f"ada,{students.repositories['ada'].url},{NAME}")
+    students.push("ada", TRIPLE)
+    host.broken = [(503, {})]
+    assert students.watch() == 0
+    assert len(GitStore(students.course.root).outgoing()) == 1
+    assert students.watch() == 0  # the next command sends it
+    assert [(found["state"], found["description"]) for found in host.statuses] == [
+        ("failure", "3 of 10 points")
+    ]
+    assert [found["body"] for found in host.comments] == [f"{NAME}: 3 of 10 points"]
+    students.push("ada", RIGHT)
+    host.broken = [(404, {"message": "Not Found"})]
+    assert students.watch() == 0
+    assert students.watch() == 1
+    assert "1 result refused by the host: see" in capfd.readouterr().out
+    texts = [path.read_bytes() for path in students.course.root.glob(".gradekit/**/*") if path.is_file()]
+    assert not any(b"s3cret" in text for text in texts)
+    host.close()
+
+
 @contextlib.contextmanager
 def watching(students: Class, **environment: str):
     """`gradekit watch --git` in another process, until the end of the block."""
@@ -273,21 +305,23 @@ def test_a_webhook_brings_a_push_at_once_past_remotes_that_hang_and_a_flood(stud
     )
     ada, flood = students.student("ada"), students.student("flood")
     with contextlib.ExitStack() as stack:
-        for number in range(6):
-            students.row(f"hangs{number},{stack.enter_context(hanging())},{NAME}")
+        urls = [stack.enter_context(hanging()) for _ in range(6)]
+        for number, url in enumerate(urls):
+            students.row(f"hangs{number},{url},{NAME}")
         first = students.push("flood", TRIPLE)
-        stack.enter_context(watching(students, GRADEKIT_WEBHOOK_SECRET=secret))
-        until(lambda: students.returned("flood", first).exists(), "the first push", students)
-        for number in range(30):
-            flood.write(note_txt=str(number)).push()
-            hook(port, secret, flood.url)
-        commit = students.push("ada")
-        pushed = time.monotonic()
-        assert hook(port, secret, ada.url) == 202
-        until(lambda: students.returned("ada", commit).exists(), "the push", students)
-        assert time.monotonic() - pushed < 60  # not an hour
-        newest = git("rev-parse", "HEAD", cwd=flood.clone)
-        until(lambda: students.returned("flood", newest).exists(), "the last of the flood", students)
+        with watching(students, GRADEKIT_WEBHOOK_SECRET=secret):
+            until(lambda: students.returned("flood", first).exists(), "the first push", students)
+            for number in range(30):
+                flood.write(note_txt=str(number)).push()
+                hook(port, secret, flood.url)
+            commit = students.push("ada")
+            pushed = time.monotonic()
+            assert hook(port, secret, ada.url) == 202
+            until(lambda: students.returned("ada", commit).exists(), "the push", students)
+            assert time.monotonic() - pushed < 60  # not an hour
+            newest = git("rev-parse", "HEAD", cwd=flood.clone)
+            until(lambda: students.returned("flood", newest).exists(), "the last of the flood", students)
+        assert not hang_on(urls)
     assert len(students.attempts("flood")) < 15  # of 31 pushes: what was there when it was fetched
     assert len(students.attempts("ada")) == 1
     table = (students.course.root / ".gradekit" / "git" / "repositories.csv").read_text()
@@ -298,6 +332,23 @@ def test_a_webhook_brings_a_push_at_once_past_remotes_that_hang_and_a_flood(stud
         if path.is_file()
     ]
     assert not any(secret in text for text in [*texts, (students.course.root / "out.txt").read_text()])
+
+
+def hang_on(urls: list[str]) -> list[str]:
+    """The processes that are still connected to one of these addresses a few seconds later."""
+    deadline, left = time.monotonic() + 10, urls
+    while left and time.monotonic() < deadline:
+        time.sleep(0.1)
+        running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        left = [line for line in running.splitlines() if any(url in line for url in urls)]
+    return left
+
+
+def is_free(store: GitStore) -> bool:
+    with store.lock.open() as lock, contextlib.suppress(BlockingIOError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def has_more(store: GitStore, before: int) -> bool:
@@ -321,6 +372,7 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
             time.sleep(milliseconds / 1000)
             process.kill()
             process.wait()
+        until(functools.partial(is_free, store), "the end of fetching", students)
         assert len(list(students.course.root.glob("returned/*/*/*"))) >= before
     assert students.watch() == 0
     for name in names:

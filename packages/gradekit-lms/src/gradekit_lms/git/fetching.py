@@ -220,9 +220,9 @@ class Sender:
                     self._pauses[path] = min(pause, _LONGEST_SEND_PAUSE)
                     self._next[path] = time.monotonic() + self._pauses[path]
                     return
-                refused = self._store.folder / "not-sent" / path.name
-                refused.parent.mkdir(exist_ok=True)
-                os.replace(path, refused)
+                self._store.not_sent.mkdir(exist_ok=True)
+                os.replace(path, self._store.not_sent / path.name)
+                self._store.touch()
                 continue
             with contextlib.suppress(FileNotFoundError):
                 if path.read_bytes() == content:  # otherwise a newer result has replaced it meanwhile

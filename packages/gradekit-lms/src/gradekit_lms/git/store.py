@@ -97,6 +97,7 @@ class GitStore:
         self.hand_ins = self.folder / "hand-ins"
         self.unfinished = self.folder / "unfinished"
         self.outbox = self.folder / "outbox"
+        self.not_sent = self.folder / "not-sent"
         self.lock = self.folder / "lock"
         self.log = self.folder / "fetching.log"
         self._changed = self.folder / "changed"

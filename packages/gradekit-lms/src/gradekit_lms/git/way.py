@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from gradekit.course import CourseError
-from gradekit.course.printing import quoted
+from gradekit.course.printing import counted, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.extra_files import TIMESTAMP
 from gradekit.verdict.results import score_in_words
@@ -111,9 +111,13 @@ class GitSource:
             look.refused.append(
                 Refusal(self.place, problem.reason, problem.student, problem.assignment, problem.name)
             )
+        log = self._store.log
         if self._process is not None and self._process.poll() is not None:
-            reason = f"could not be fetched, since the process for this ended: see {self._store.log}"
+            reason = f"could not be fetched, since the process for this ended: see {log}"
             look.refused.append(Refusal(self.place, reason, name="repositories"))
+        if self._store.not_sent.is_dir() and (count := len(list(self._store.not_sent.iterdir()))):
+            reason = f"refused by the host: see {log}, then empty {self._store.not_sent}"
+            look.refused.append(Refusal(self.place, reason, name=counted(count, "result")))
         return look
 
     def collect(self, hand_in: HandIn) -> None:
