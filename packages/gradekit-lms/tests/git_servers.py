@@ -3,7 +3,6 @@
 import contextlib
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import threading
@@ -174,6 +173,34 @@ def hanging() -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def endless() -> Iterator[str]:
+    """The address of a remote that lists branches for ever."""
+
+    class Endless(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-git-upload-pack-advertisement")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(b"001e# service=git-upload-pack\n0000")
+                line = b"0" * 40 + b" refs/heads/b%020d\n"
+                for number in range(10**9):
+                    text = line % number
+                    self.wfile.write(b"%04x" % (len(text) + 4) + text)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/r.git"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextlib.contextmanager
 def git_daemon(folder: Path) -> Iterator[str]:
     """`git daemon` for the repositories in a folder."""
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -203,7 +230,3 @@ def git_daemon(folder: Path) -> Iterator[str]:
 def noise(megabytes: float) -> bytes:
     """Bytes that can't be compressed."""
     return secrets.token_bytes(int(megabytes * 10**6))
-
-
-def forget(folder: Path) -> None:
-    shutil.rmtree(folder)

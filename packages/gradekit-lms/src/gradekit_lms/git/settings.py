@@ -152,7 +152,9 @@ def _secret(root: Path, name: str) -> str:
     except (OSError, ValueError) as error:
         raise CourseError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}") from error
     if stat.S_IMODE(found.st_mode) & 0o077:
-        raise CourseError(f"others can read {path}: run `chmod 600 {quoted(path)}`, and get a new token")
+        raise CourseError(
+            f"others can read {path}: run `chmod 600 {quoted(path)}`, and replace the secret in it"
+        )
     if not text or not text.isprintable() or " " in text:
         raise CourseError(f"{path} must have the token in one line, and nothing else")
     return text
