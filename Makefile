@@ -100,7 +100,11 @@ image:  ## build an image for graders (FLAGS="--build-arg COURSE=1": with the co
 	@test -n "$(BUILDER)" || { echo "To build an image, install podman, buildah or docker (apt-get install podman)."; exit 1; }
 	$(BUILDER) build $(if $(filter docker,$(BUILDER)),,--format docker) --tag gradekit --file deploy/image/Containerfile $(FLAGS) .
 
+# what asks AI assistants to tutor lies beside each notebook
+TUTOR := source/01_positional_encoding/AGENTS.md
+
 release: setup  ## make the student notebooks, also for Colab and Binder
+	for name in $(ASSIGNMENTS); do cmp --silent $(TUTOR) source/$$name/AGENTS.md || cp $(TUTOR) source/$$name || exit 1; done
 	gradekit earlier
 	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
 	gradekit standalone
@@ -147,7 +151,7 @@ texts: setup  ## collect the fixed texts of students' pages for translators, and
 pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## retake the pictures in docs/pictures
 	pytest packages/gradekit/tests/browser --pictures
 
-docs: setup $(VENV)/docs  ## build the documentation site, build/site/index.html
+docs: setup $(VENV)/docs  ## build the site, build/site/index.html (the first build runs all notebooks and grades a sample class)
 	sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 
 $(VENV)/docs: requirements/docs.lock $(VENV)/packages
@@ -158,7 +162,7 @@ lint: $(FOR_TESTS)  ## check format, style and types
 	ruff format --check . && ruff check . && mypy
 
 clean:  ## remove the environment, results and pages that can be made again; keep submissions, grades and letters
-	rm -rf $(VENV) $(DEMO) .gradekit/results .pytest_cache .ruff_cache .mypy_cache build docs/generated
+	rm -rf $(VENV) $(DEMO) .gradekit/results .gradekit/site .pytest_cache .ruff_cache .mypy_cache build docs/generated
 	git clean -fdXq feedback
 
 help:

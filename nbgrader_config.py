@@ -13,6 +13,7 @@ c.RunChecks.per_assignment = {
     "07_inside_pretrained": trains,
     "08_modern": trains,
     "09_heads": trains,
+    "10_after_pretraining": trains,
 }
 # 10 % of the points for each day late; c.LatePenalty has per_day, at_most and grace_minutes
 # c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.LatePenalty"

@@ -1,52 +1,71 @@
 """The documentation site, built by `make docs` with Sphinx.
 
-The student notebooks, pages of the root folder and a page for each module are copied or written to docs/generated/ first.
+Executed notebooks, sample pages, pages of the root folder and a page for each module are written to docs/generated/ first.
 """
 
-import ast
-import importlib
-import inspect
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
 from sphinx.util.docutils import SphinxTranslator
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = ROOT / "docs" / "generated"
-SOURCES = {
-    "sandbox_kernel": ROOT / "packages" / "sandbox-kernel" / "src" / "sandbox_kernel",
-    "gradekit_integrity": ROOT / "packages" / "gradekit-integrity" / "src" / "gradekit_integrity",
-    "gradekit_lms": ROOT / "packages" / "gradekit-lms" / "src" / "gradekit_lms",
-    "gradekit": ROOT / "packages" / "gradekit" / "src" / "gradekit",
-}
-#: how the packages' READMEs, which a package index shows, begin a link to a file
-IN_REPOSITORY = r"https://github\.com/[^/\s]+/[^/\s]+/blob/main/"
-#: files that run inside a kernel or are copied into a course, so they can't be imported here
-NOT_IMPORTED = {"__main__.py", "template"}
-NOT_IMPORTED_FOLDER = SOURCES["sandbox_kernel"] / "inside"
+#: what is copied into the site as it is
+EXTRA = ROOT / "build" / "extra"
+EXTRA.mkdir(parents=True, exist_ok=True)  # Sphinx looks before anything is written
+#: outputs of notebooks and sample pages, by hash
+CACHE = ROOT / ".gradekit" / "site"
+sys.path.insert(0, str(ROOT / "docs"))
+
+from building.badges import address_of_site  # noqa: E402
+from building.leaks import leaks, secret_lines  # noqa: E402
+from building.notebooks import outputs_of, write_notebooks  # noqa: E402
+from building.pages import write_parts  # noqa: E402
+from building.reference import write_copies, write_references  # noqa: E402
+from building.samples import sample_pages  # noqa: E402
+from building.syllabus import parts_of  # noqa: E402
+from gradekit.course import Course  # noqa: E402
+
 #: headings of lists in docstrings, and Sphinx's name for an entry
 FIELDS = {"Args:": "param", "Raises:": "raises"}
 
 project = "Transformers from scratch"
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 templates_path = ["_templates"]
+exclude_patterns = ["generated/parts"]  # included in other pages
 html_static_path = ["_static"]
+html_extra_path = [str(EXTRA)]
 html_css_files = ["site.css"]
+html_baseurl = address_of_site()
 highlight_language = "none"  # shell commands, tables of text: only marked blocks are code
 html_theme = "pydata_sphinx_theme"
 html_title = project
 html_show_copyright = False
 html_show_sourcelink = False
-html_theme_options = {"navbar_center": [], "show_prev_next": False, "footer_start": [], "footer_end": []}
-html_sidebars = {"**": ["pages.html"]}
+html_copy_source = False
+html_theme_options = {
+    "navbar_center": ["top-links.html"],
+    "show_prev_next": False,
+    "footer_start": [],
+    "footer_end": [],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+}
+html_context = {"default_mode": "auto"}
+html_sidebars = {"index": [], "**": ["pages.html"]}
 html_math_renderer = "mathml"
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
-nb_execution_mode = "off"  # student notebooks raise NotImplementedError
+nb_execution_mode = (
+    "off"  # student notebooks raise NotImplementedError; building/notebooks.py has run the others
+)
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False  # those of other packages are written for another format
@@ -62,100 +81,50 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (inline_formula, None), (block_formula, None))
     app.connect("builder-inited", lambda app: write_generated())
     app.connect("source-read", link_to_copies)
+    app.connect("doctree-read", fill_empty_headers)
     app.connect("autodoc-process-docstring", docstring_to_rst)
+    app.connect("build-finished", refuse_solutions)
 
 
 def write_generated() -> None:
-    shutil.rmtree(GENERATED, ignore_errors=True)
-    for notebook in sorted((ROOT / "release").glob("*/*.ipynb")):
-        place = GENERATED / "notebooks" / notebook.parent.name
-        place.mkdir(parents=True)
-        shutil.copy(notebook, place)
-    copy_page(ROOT / "CONTRIBUTING.md")
-    copy_page(ROOT / "SECURITY.md")
-    copy_page(ROOT / "deploy" / "jupyterhub" / "README.md")
-    for page in ROOT.glob("packages/*/*.md"):
-        copy_page(page)
-    for package, folder in SOURCES.items():
-        parts = [path for path in sorted(folder.iterdir()) if path.name not in NOT_IMPORTED]
-        parts = [path for path in parts if path != NOT_IMPORTED_FOLDER]
-        parts = [path for path in parts if path.suffix == ".py" or (path / "__init__.py").exists()]
-        for part in parts:
-            write_reference(package, part)
-        with (GENERATED / "reference" / package / f"{package}.md").open("a", encoding="utf-8") as page:
-            page.write(list_of_modules(package, [part for part in parts if part.name != "__init__.py"]))
+    for folder in (GENERATED, EXTRA):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    course = Course(ROOT)
+    assignments = course.assignments()
+    figures = write_notebooks(assignments, outputs_of(assignments, CACHE), GENERATED, EXTRA)
+    shutil.copytree(sample_pages(CACHE), EXTRA / "samples")
+    write_parts(parts_of(course), figures, GENERATED)
+    write_copies()
+    write_references()
 
 
-def list_of_modules(package: str, parts: list[Path]) -> str:
-    """The modules and subpackages of a package, each with its first sentence, and the pages below this one."""
-    lines = []
-    for part in parts:
-        source = part / "__init__.py" if part.is_dir() else part
-        docstring = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or ""
-        sentence = " ".join(docstring.split("\n\n")[0].split())
-        lines.append(f"- [{part.stem}]({package}.{part.stem}.md): {sentence}\n")
-    pages = "\n".join(f"{package}.{part.stem}" for part in parts)
-    return f"\n## Modules\n\n{''.join(lines)}\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
-
-
-def copy_page(page: Path) -> None:
-    """Copy a page from outside docs/, with links that lead to the same places."""
-    here = page.relative_to(ROOT)
-
-    def place_of(target: Path) -> str:
-        if target.is_relative_to(ROOT / "docs"):
-            return f"/{target.relative_to(ROOT / 'docs')}"
-        if target.suffix == ".md":
-            return f"/generated/{target.relative_to(ROOT)}"
-        return f"/../{target.relative_to(ROOT)}"
-
-    text = re.sub(
-        r"\]\((?![a-z]+:|#)([^)#\s]+)",
-        lambda link: f"]({place_of((page.parent / link[1]).resolve())}",
-        page.read_text("utf-8"),
-    )
-    text = re.sub(rf"\]: {IN_REPOSITORY}([^#\s]+)", lambda link: f"]: {place_of(ROOT / link[1])}", text)
-
-    copy = GENERATED / here
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_text(text, "utf-8")
-
-
-def write_reference(package: str, part: Path) -> None:
-    """One page for a module, or for a subpackage with all its modules."""
-    if part.name == "__init__.py":
-        modules = [package]
-    elif part.is_dir():
-        paths = sorted(path.relative_to(part.parent) for path in part.rglob("*.py"))
-        kept = [path for path in paths if not NOT_IMPORTED & set(path.parts)]
-        dotted = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in kept]
-        modules = sorted(f"{package}.{name}" for name in dotted)
-    else:
-        modules = [f"{package}.{part.stem}"]
-    text = f"# {modules[0]}\n"
-    for module in modules:
-        heading = "" if module == modules[0] else f"\n## {module}\n"
-        options = ["members", "show-inheritance", *(["no-index"] if has_namesake(module) else [])]
-        rst = "\n".join([f".. automodule:: {module}", *(f"   :{option}:" for option in options)])
-        text += f"{heading}\n```{{eval-rst}}\n{rst}\n```\n"
-    place = GENERATED / "reference" / package / f"{modules[0]}.md"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(text, encoding="utf-8")
-
-
-def has_namesake(module: str) -> bool:
-    """Whether the package has a function of the same name as its module: Sphinx can list only one."""
-    parent, _, name = module.rpartition(".")
-    namesake = getattr(importlib.import_module(parent), name, None) if parent else None
-    return namesake is not None and not inspect.ismodule(namesake)
+def refuse_solutions(app: Sphinx, error: Exception | None) -> None:
+    if error is None:
+        found = leaks(Path(app.outdir), secret_lines(Course(ROOT).assignments()))
+        if found:
+            raise SphinxError("the site shows lines of solutions:\n" + "\n".join(found))
 
 
 def link_to_copies(app: Sphinx, page: str, source: list[str]) -> None:
     """Point links to files outside docs/ at their copies."""
     source[0] = re.sub(
-        r"\]\(\.\./((?:packages/[a-z-]+/|deploy/jupyterhub/)?[A-Z]+\.md)", r"](/generated/\1", source[0]
+        r"\]\(\.\./(?:\.github/)?((?:packages/[a-z-]+/|deploy/jupyterhub/)?[A-Z]+\.md)",
+        r"](/generated/\1",
+        source[0],
     )
     source[0] = re.sub(r"\]\(\.\./release/([^)#]*\.ipynb)", r"](/generated/notebooks/\1", source[0])
+
+
+def fill_empty_headers(app: Sphinx, page: nodes.document) -> None:
+    """Give a text to headings of columns that have none, or only a formula, for readers who hear them."""
+    for head in page.findall(nodes.thead):
+        for entry in head.findall(nodes.entry):
+            formulas = list(entry.findall(nodes.math))
+            texts = [text for text in entry.findall(nodes.Text) if text.parent not in formulas]
+            if not any(text.strip() for text in texts):
+                name = "formula" if formulas else "row"
+                entry += nodes.paragraph("", "", nodes.inline("", name, classes=["visually-hidden"]))
 
 
 def docstring_to_rst(

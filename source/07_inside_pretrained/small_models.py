@@ -1,6 +1,6 @@
 """What is learned here, in a few seconds, from tales.txt: a tokenizer, a small causal model, word vectors.
 
-The model consists of the parts of assignments 3 and 4. It takes DistilGPT2's place where that can't be loaded, and an
+The model consists of the parts of assignments 3 and 4. It takes SmolLM2's place where that isn't installed, and an
 untrained one shows how training begins. Tokenizer and model have the part of the interface of `transformers` that the notebook uses:
 
     inputs = tokenizer(text, return_tensors="pt")       tokenizer.encode, .decode, .convert_ids_to_tokens

@@ -47,12 +47,15 @@ def test_sum_of_token_and_position(student, reference, draw):
         set_table(embed, table)
     reference.assert_close(embed(reference.integers("ids", 1, 9, (2, 7))), name="output")
 
-    vocab_size, embed_dim, seq_length, batch = draw.sizes(4, low=3, high=12)
-    embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
-    ids = draw.integers(0, vocab_size, (batch, seq_length - 1))
-    tokens = read_table(embed, vocab_size, embed_dim, "tokens")
-    positions = read_table(embed, seq_length, embed_dim, "positions")
-    assert_close(embed(ids), tokens[ids] + positions[: seq_length - 1], name="output")
+    for vocab_size, embed_dim, seq_length, batch in (draw.sizes(4, low=3, high=12), (600, 43, 522, 1)):
+        embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
+        tokens = read_table(embed, vocab_size, embed_dim, "tokens")
+        positions = read_table(embed, seq_length, embed_dim, "positions")
+        for time in ("first", "second"):
+            ids = draw.integers(0, vocab_size, (batch, seq_length - 1))
+            expected = tokens[ids] + positions[: seq_length - 1]
+            context = f"for the {time} ids of shape {tuple(ids.shape)}"
+            assert_close(embed(ids), expected, name="output", context=context)
 
 
 @points(4, see="Learned positions")

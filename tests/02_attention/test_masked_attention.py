@@ -13,11 +13,13 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
     output, _ = student.masked_attention(q, k, v, mask)
     reference.assert_close(output, name="output")
 
-    batch, l_query, l_key, d_k, d_v = draw.sizes(5)
-    q, k, v = draw.normal(batch, l_query, d_k), draw.normal(batch, l_key, d_k), draw.normal(batch, l_key, d_v)
-    mask = with_a_key(draw.bools(batch, l_query, l_key))
-    output, _ = student.masked_attention(q, k, v, mask)
-    assert_close(output, oracle(q, k, v, mask), name="output", context="with unequal lengths")
+    for batch, l_query, l_key, d_k, d_v in (draw.sizes(5), (1, 43, 521, 5, 7)):
+        q, k = draw.normal(batch, l_query, d_k), draw.normal(batch, l_key, d_k)
+        v = draw.normal(batch, l_key, d_v)
+        mask = with_a_key(draw.bools(batch, l_query, l_key))
+        output, _ = student.masked_attention(q, k, v, mask)
+        context = f"for q of shape {tuple(q.shape)} and k of shape {tuple(k.shape)}"
+        assert_close(output, oracle(q, k, v, mask), name="output", context=context)
 
 
 @points(3, see="Masked attention")
@@ -91,6 +93,8 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
             context=f"with heads and a mask {shape}",
             key=f"output with heads and a mask {shape}, less that of each head alone",
         )
+    more = student.masked_attention(q[None], k[None], v[None], mask[None])[0][0]
+    assert_close(more, output, name="output", context="with 5 axes, compared with that with 4,")
 
 
 @points(3, see="Masked attention")

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_unchanged, assert_varies, points
+from gradekit.checks import assert_close, assert_unchanged, assert_varies, points
 
 
 @points(4, see="Padding")
@@ -15,6 +15,10 @@ def test_hides_the_pads(student, reference):
     ids = reference.integers("ids of another batch", 0, 3, (2, 5))
     mask = student.make_padding_mask(ids)
     reference.assert_close(mask.flatten(), name="mask", context="of another batch")
+
+    ids = 7 * (torch.arange(521) % 90)[None]
+    mask = student.make_padding_mask(ids)
+    assert_close(mask.flatten(), (ids != 0).flatten(), name="mask", context="of one long sequence")
 
 
 @points(2)

@@ -145,3 +145,8 @@ same.edit(LINE_12, "1e-4", "1.0001")
 same.edit(LINE_13, ", atol=1e-4", "")
 same.edit(LINE_13, "1e-4", "1.0001")
 same.edit(LINE_13, "1e-4", "0.0")
+
+same = Equivalents("equivariance_gap")
+
+same.because("An order has each place once.")
+same("", "`equivariance_gap` is wrong for an id that occurs twice in a row")

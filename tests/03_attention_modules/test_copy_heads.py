@@ -43,7 +43,7 @@ def test_final_layer(reference, pair):
 @points(1)
 def test_list_unchanged(student, helper):
     """Copying does not change the list of heads."""
-    heads, fused = helper.Heads(6, 2), helper.call("Fused", 6, 2, seed=1).value
+    heads, fused = helper.Heads(6, 2).eval(), helper.call("Fused", 6, 2, seed=1).value.eval()
     before, fresh = heads.state(), fused.state()
     student.copy_heads(heads, fused)
     after = heads.state()

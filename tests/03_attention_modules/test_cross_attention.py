@@ -54,13 +54,16 @@ def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
 @points(2)
 def test_unequal_widths(student, draw, layers_of, oracle):
     """x, y, keys and output may all have different widths, and the biases are used."""
-    x_dim, y_dim, key_dim, output_dim, batch, l_x, l_y = draw.sizes(7)
+    x_dim, y_dim, key_dim, output_dim, *sizes = draw.sizes(7)
     module = student.CrossAttention(x_dim, y_dim, key_dim, output_dim)
     layers = layers_of(module, q=(key_dim, x_dim), k=(key_dim, y_dim), v=(output_dim, y_dim))
-    x, y = draw.normal(batch, l_x, x_dim), draw.normal(batch, l_y, y_dim)
-    output = module(x, y)
-    assert_shape(output, (batch, l_x, output_dim), name="output")
-    assert_close(output, oracle(layers.read(), x, y, y), name="output")
+    for batch, l_x, l_y in (sizes, (1, 43, 521)):
+        x, y = draw.normal(batch, l_x, x_dim), draw.normal(batch, l_y, y_dim)
+        y[0, 0] *= 40
+        output = module(x, y)
+        assert_shape(output, (batch, l_x, output_dim), name="output")
+        context = f"for x of shape {tuple(x.shape)} and y of shape {tuple(y.shape)}"
+        assert_close(output, oracle(layers.read(), x, y, y), name="output", context=context)
 
 
 @points(2)

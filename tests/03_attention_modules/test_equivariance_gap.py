@@ -38,6 +38,11 @@ def test_unequal_sizes(student, draw, helper):
         table[-1, place, -1] = 3.0  # only here does the order matter
         assert_close(student.equivariance_gap(helper.Places(table), x, order), 3.0, name="gap")
 
+    x, table = draw.normal(1, 521, 43), torch.zeros(1, 521, 43)
+    x[0, 0], table[0, 520, 42] = 40, 3.0
+    gap = student.equivariance_gap(helper.Places(table), x, torch.arange(521).flip(0))
+    assert_close(gap, 3.0, name="gap", context="for a long sequence")
+
 
 @points(1)
 def test_a_float_at_least_0(student, helper):

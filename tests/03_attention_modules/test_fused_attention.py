@@ -50,11 +50,15 @@ def test_unequal_sizes(student, draw, layers_of, oracle):
     for number in (heads, 1):
         module = student.FusedMultiHeadAttention(d_model, number).eval()
         layers = layers_of(module, **{name: (d_model, d_model) for name in NAMES})
-        query, key, value = (draw.normal(batch, length, d_model) for length in (l_query, l_key, l_key))
-        output, weights = module(query, key, value)
-        assert_shape(output, (batch, l_query, d_model), name="output")
-        assert_shape(weights, (batch, number, l_query, l_key), name="weights")
-        assert_close(output, oracle(layers.read(), query, key, value, heads=number), name="output")
+        for size, queries, keys in ((batch, l_query, l_key), (1, 43, 521)):
+            query, key, value = (draw.normal(size, length, d_model) for length in (queries, keys, keys))
+            value[0, 0] *= 40
+            output, weights = module(query, key, value)
+            assert_shape(output, (size, queries, d_model), name="output")
+            assert_shape(weights, (size, number, queries, keys), name="weights")
+            context = f"for a query of shape {tuple(query.shape)} and a key of shape {tuple(key.shape)}"
+            expected = oracle(layers.read(), query, key, value, heads=number)
+            assert_close(output, expected, name="output", context=context)
 
 
 @points(2)
@@ -146,6 +150,10 @@ def test_dropout_in_training(reference, fused):
     )
     assert abs(output.mean() - 1) < 0.1, (
         "On average the remaining weights should sum to 1: nn.Dropout scales them up by 1 / (1 - p)."
+    )
+    single, _ = module(query, key[:, :1], torch.ones(12, 1, 4))
+    assert abs(single.max() - 1 / 0.75) < 0.01, (
+        "With dropout=0.25 and a single key, its weight should be 0 or 1 / 0.75. Which probability do you pass to nn.Dropout?"
     )
     many = fused(4, 2, dropout=0.75, w_v=torch.eye(4), w_o=torch.eye(4)).train()
     gone, _ = many(query, key, torch.ones(12, 7, 4))

@@ -27,10 +27,12 @@ def test_unequal_widths(student, draw, layers_of, oracle):
     input_dim, key_dim, output_dim, batch, length = draw.sizes(5)
     module = student.SelfAttention(input_dim, key_dim, output_dim)
     layers = layers_of(module, q=(key_dim, input_dim), k=(key_dim, input_dim), v=(output_dim, input_dim))
-    x = draw.normal(batch, length, input_dim)
-    output = module(x)
-    assert_shape(output, (batch, length, output_dim), name="output")
-    assert_close(output, oracle(layers.read(), x, x, x), name="output")
+    for shape in ((batch, length, input_dim), (batch, length, input_dim), (1, 521, input_dim)):
+        x = draw.normal(*shape)
+        x[0, 0] *= 40
+        output = module(x)
+        assert_shape(output, (*shape[:2], output_dim), name="output")
+        assert_close(output, oracle(layers.read(), x, x, x), name="output", context=f"for x of shape {shape}")
 
 
 @points(3)

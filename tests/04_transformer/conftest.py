@@ -242,6 +242,13 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
     assert_close(output, twin(x, *memory), name="output", context=context, atol=ATOL)
     longer, context = draw.normal(batch, length + 1, heads * width), "of the next, longer batch" + context
     assert_close(layer(longer, *memory), twin(longer, *memory), name="output", context=context, atol=ATOL)
+    long = draw.normal(1, 521, heads * width)
+    long[0, 0] *= 40
+    one, context = (
+        [part[:1] for part in memory],
+        ", for a single long sequence, compared with that of torch's layer,",
+    )
+    assert_close(layer(long, *one), twin(long, *one), name="output", context=context, atol=ATOL)
 
 
 @for_checks

@@ -52,3 +52,8 @@ same.edit(MOVED, ".amax(dim=-1)", "")
 
 same.because("The difference was just made, so nobody else sees the change.")
 same.edit(MOVED, ".abs", ".abs_")
+
+same = Equivalents("transformer")
+
+same.because("The model only calls its parts, which are checked at this length.")
+same("", "`Transformer` is wrong for an axis longer than 512")

@@ -23,15 +23,14 @@ def test_runs_through_all_layers(reference, draw, make_stack):
         key="memory, less what your own layers give one after the other,",
     )
 
-    vocab_size, width, d_ff, batch, length = draw.sizes(5, low=3, high=9)
-    encoder, steps = make_stack("Encoder", vocab_size, 2 * width, 2, d_ff, 3, length, seed=1)
-    src = draw.integers(1, vocab_size, (batch, length))
-    mask = torch.ones(batch, 1, length, dtype=torch.bool)
-    memory, _ = encoder(src)
-    assert_shape(memory, (batch, length, 2 * width), name="memory")
-    assert_close(
-        memory, steps(src, mask), name="memory", context=", compared with your own layers called in sequence,"
-    )
+    for vocab_size, width, d_ff, batch, length in (draw.sizes(5, low=3, high=9), (90, 3, 4, 1, 521)):
+        encoder, steps = make_stack("Encoder", vocab_size, 2 * width, 2, d_ff, 3, length, seed=1)
+        src = draw.integers(1, vocab_size, (batch, length))
+        mask = torch.ones(batch, 1, length, dtype=torch.bool)
+        memory, _ = encoder(src)
+        assert_shape(memory, (batch, length, 2 * width), name="memory")
+        context = f"for src of shape {tuple(src.shape)}, compared with your own layers called in sequence,"
+        assert_close(memory, steps(src, mask), name="memory", context=context, atol=ATOL)
 
 
 @points(2)

@@ -29,10 +29,12 @@ def test_equals_the_formula(student, reference, draw, renew):
     d_model, d_ff, batch, length = draw.sizes(4)
     network = student.FeedForward(d_model, d_ff)
     values = renew(network, seed=1)
-    x = draw.normal(batch, length, d_model)
-    output = network(x)
-    assert_shape(output, (batch, length, d_model), name="output")
-    assert_close(output, formula(x, values), name="output")
+    for shape in ((batch, length, d_model), (1, 521, d_model)):
+        x = draw.normal(*shape)
+        x[0, 0] *= 40
+        output = network(x)
+        assert_shape(output, shape, name="output")
+        assert_close(output, formula(x, values), name="output", context=f"for x of shape {shape}")
 
 
 @points(2)

@@ -47,13 +47,13 @@ def test_forward(reference, draw, make_model):
         key="logits, less those of your own parts,",
     )
 
-    src_size, tgt_size, batch, l_src, l_tgt = draw.sizes(5, low=3, high=12)
-    model, steps = make_model(src_size, tgt_size, seed=1, norm_first=False)
-    src, tgt = draw.integers(1, src_size, (batch, l_src)), draw.integers(1, tgt_size, (batch, l_tgt))
-    logits = model(src, tgt)
-    assert_shape(logits, (batch, l_tgt, tgt_size), name="logits")
-    context = "of a post-norm model, compared with those of your own parts,"
-    assert_close(logits, steps(src, tgt), name="logits", context=context)
+    for src_size, tgt_size, batch, l_src, l_tgt in (draw.sizes(5, low=3, high=12), (90, 530, 1, 13, 11)):
+        model, steps = make_model(src_size, tgt_size, seed=1, norm_first=False)
+        src, tgt = draw.integers(1, src_size, (batch, l_src)), draw.integers(1, tgt_size, (batch, l_tgt))
+        logits = model(src, tgt)
+        assert_shape(logits, (batch, l_tgt, tgt_size), name="logits")
+        context = f"of a post-norm model for tgt of shape {tuple(tgt.shape)}, compared with those of your own parts,"
+        assert_close(logits, steps(src, tgt), name="logits", context=context)
 
 
 @points(2)

@@ -21,6 +21,15 @@ same.edit(ADAM, "0.98", "0.0")
 same(CLIP, "pass")
 same.edit(CLIP, "1.0", "2.0")
 
+same.because("Training leaves a model in training mode, and the exercise doesn't ask for another.")
+same("", "`train` leaves the model in training mode")
+
+same.because("The exercise leaves the seed free. Some set it to be able to repeat a training.")
+same("", "`train` sets the random seed")
+
+same.because("The schedule is a free choice, and half of `lr` may be its peak.")
+same("", "`train` halves `lr`")
+
 same = Equivalents("greedy_decode")
 
 same.because("There are two axes, so -1 is 1.")
@@ -93,3 +102,8 @@ same.to('assert count <= 0 or drawn == different, f"In 100 calls, it holds out n
 same.because("Sequences that don't exist were found by then.")
 same('assert count == 0 or drawn == different, f"In 100 calls, it holds out nothing but {drawn}."')
 same.to('assert count == 0 or drawn >= different, f"In 100 calls, it holds out nothing but {drawn}."')
+
+same = Equivalents("sequence_loss")
+
+same.because("The text asks for the dtype, not for all of its digits.")
+same("", "`sequence_loss` loses the digits of double precision")

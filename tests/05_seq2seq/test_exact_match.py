@@ -21,6 +21,13 @@ def test_share_of_whole_rows(student, reference, draw):
     predicted[:wrong, draw.sizes(1, low=0, high=4)[0]] += 1
     assert_close(student.exact_match(predicted, expected), 1 - wrong / rows, name="share")
 
+    expected = draw.integers(3, 90, (1, 521))
+    predicted = expected.clone()
+    for share in (1.0, 0.0):
+        context = "for a single row of 521 tokens" + (" of which the last is wrong" if not share else "")
+        assert_close(student.exact_match(predicted, expected), share, name="share", context=context)
+        predicted[0, -1] = 2
+
 
 @points(1)
 def test_all_and_none(student, draw):

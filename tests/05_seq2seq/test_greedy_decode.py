@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_shape, points
+from gradekit.checks import assert_close, assert_shape, points
 
 EOS, BOS = 7, 5  # not the usual ones, so that they can't be hard-coded
 
@@ -21,6 +21,10 @@ def test_writes_the_likeliest_tokens(student, reference, scripted):
     script = torch.tensor([[9, 4, 11, EOS], [3, 3, 6, EOS]])
     tokens, _ = decoded(student, scripted, script, 9)
     reference.assert_close(tokens, name="tokens")
+
+    script = torch.tensor([[9, 4, 11, 3, EOS]])
+    tokens, _ = decoded(student, scripted, script, 9, source=torch.full((1, 521), 40))
+    assert_close(tokens, script, name="tokens", context="for a single source of 521 tokens")
 
 
 @points(3)

@@ -1,8 +1,10 @@
 """Checks of exercise 8: SortingTransformer, with weights that the checks set by name."""
 
 import torch
+import torch.nn.functional as F
+from torch import nn
 
-from gradekit.checks import assert_differs, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_differs, assert_shape, fail, points
 
 VOCAB, WIDTH, LENGTH = 11, 8, 6
 
@@ -34,11 +36,40 @@ def with_weights(student, reference, num_layers=2):
     return model.eval()
 
 
+def with_torch(weights, ids):
+    """Return the logits of two of torch's layers between the student's embedding, norm and linear layer."""
+    x = weights["embedding.token.weight"][ids] + weights["embedding.position.weight"][: ids.shape[1]]
+    for i in range(2):
+        own = {
+            name.removeprefix(f"layers.{i}."): value
+            for name, value in weights.items()
+            if name.startswith(f"layers.{i}.")
+        }
+        named = {
+            name.removeprefix("feed_forward."): own[name] for name in own if not name.startswith("self_attn")
+        }
+        for part in ("weight", "bias"):
+            named[f"self_attn.in_proj_{part}"] = torch.cat([own[f"self_attn.w_{x}.{part}"] for x in "qkv"])
+            named[f"self_attn.out_proj.{part}"] = own[f"self_attn.w_o.{part}"]
+        layer = nn.TransformerEncoderLayer(WIDTH, 4, 2 * WIDTH, 0.0, batch_first=True, norm_first=True)
+        layer.load_state_dict(named)
+        with torch.no_grad():
+            x = layer(x)
+    x = F.layer_norm(x, (WIDTH,), weights["norm.weight"], weights["norm.bias"])
+    return F.linear(x, weights["output.weight"], weights["output.bias"])
+
+
 @points(3)
-def test_output(student, reference):
+def test_output(student, reference, draw):
     """With given weights, the logits are those of the model in the table: pre-norm layers, layer norm, linear layer."""
     model = with_weights(student, reference)
     reference.assert_close(model(reference.integers("ids", 1, VOCAB, (3, 5))), name="logits", atol=1e-4)
+
+    model, ids = student.SortingTransformer(90, WIDTH, 521).eval(), draw.integers(1, 90, (1, 521))
+    weights, wanted = model.parameters(), shapes(2, 90, WIDTH, 521)
+    if all(name in weights and weights[name].shape == shape for name, shape in wanted.items()):
+        context = "for a single row of 521 numbers, compared with torch's layers with your weights,"
+        assert_close(model(ids), with_torch(weights, ids), name="logits", context=context, atol=1e-4)
 
 
 @points(2)

@@ -1,8 +1,11 @@
 """Checks of exercise 4: train. Most use a small table of logits that records how it is trained."""
 
+import pytest
 import torch
 
 from gradekit.checks import describe, fail, points
+
+pytestmark = pytest.mark.side_effects  # a model that is trained is in training mode afterwards
 
 
 def trained(student, watched, steps=8, lr=0.01):

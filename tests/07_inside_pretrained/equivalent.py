@@ -18,7 +18,17 @@ CANDIDATES = "candidates = list(zip(tokens, top.values.tolist(), strict=True))"
 QUOTIENT = "return product / lengths.clamp(min=1e-12)"
 SIMILARITY = "similarity = F.cosine_similarity(target, vectors, dim=-1)"
 MEAN = "mean = (hidden * real).sum(dim=1) / real.sum(dim=1)"
+SPELLED = 'return b"".join(tokens[number] for number in ids).decode("utf-8", errors="replace")'
 NORMALIZE = "return F.normalize(mean, dim=-1)"
+
+same = Equivalents("byte_pairs")
+
+same.because("It is the default.")
+same('ids = list(text.encode("utf-8"))', "ids = list(text.encode())")
+same.edit(SPELLED, '"utf-8", errors', "errors")
+
+same.because("Bytes are a sequence of numbers, too, and only the list that is made from them changes.")
+same('ids = list(text.encode("utf-8"))', 'ids = text.encode("utf-8")')
 
 same = Equivalents("next_token")
 

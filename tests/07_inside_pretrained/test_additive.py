@@ -1,4 +1,4 @@
-"""Checks of exercise 5: additive_mask and attention_with_additive_mask."""
+"""Checks of exercise 6: additive_mask and attention_with_additive_mask."""
 
 import torch
 import torch.nn.functional as F

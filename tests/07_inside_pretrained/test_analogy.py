@@ -1,4 +1,4 @@
-"""Checks of exercise 4: analogy. None of them uses the student's other answers."""
+"""Checks of exercise 5: analogy. None of them uses the student's other answers."""
 
 import torch
 
@@ -17,7 +17,7 @@ def read(read_pairs, /, found):
     return read_pairs(found, WORDS, is_number, "The similarity should be a number.")
 
 
-@points(4, see="Arithmetic with words")
+@points(2, see="Arithmetic with words")
 def test_nearest_to_the_sum(student, reference, read):
     """The answers are the words nearest to v_b - v_a + v_c by cosine, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
@@ -29,7 +29,7 @@ def test_nearest_to_the_sum(student, reference, read):
     reference.assert_close(rows, name="rows", context="of the words for the next question")
 
 
-@points(3, see="Arithmetic with words")
+@points(2, see="Arithmetic with words")
 def test_leaves_out_the_words_of_the_question(student, reference, read):
     """None of the three words of the question is an answer, wherever they are in the table."""
     base, spread, steps = reference.inputs("vectors", base=(5,), spread=(12, 5), steps=(3, 5))
@@ -55,7 +55,7 @@ def test_keeps_words_of_the_same_direction(student, draw, read):
     assert len(rows) and rows[0] == 4, "The word with the same vector as the third word should come first."
 
 
-@points(2)
+@points(1)
 def test_number_of_words(student, draw, read):
     """The result has k different words, by default 5, most similar first."""
     vectors = draw.normal(12, 5)

@@ -1,4 +1,4 @@
-"""Checks of exercise 3: cosine_similarity and nearest_words."""
+"""Checks of exercise 4: cosine_similarity and nearest_words."""
 
 import torch
 import torch.nn.functional as F
@@ -19,14 +19,14 @@ def read(read_pairs, /, found):
     )
 
 
-@points(4, see="How similar are two vectors?")
+@points(3, see="How similar are two vectors?")
 def test_equals_the_formula(student, reference):
     """cosine_similarity is the dot product divided by both lengths."""
     u, v = reference.inputs("vectors", u=(4, 6), v=(4, 6))
     reference.assert_close(student.cosine_similarity(u, v), name="similarity")
 
 
-@points(2)
+@points(1)
 def test_broadcasts(student, draw):
     """The vectors broadcast, and the last axis is removed: for (width,) and (n, width), the result is (n,)."""
     n, m, width = draw.sizes(3)
@@ -65,7 +65,7 @@ def test_zero_vector(student, draw):
     assert_close(found[1], torch.tensor(0.0), name="similarity", context="of the zero vector")
 
 
-@points(4)
+@points(2)
 def test_nearest(student, reference, read):
     """nearest_words returns the words with the largest cosine similarity, most similar first, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
@@ -74,7 +74,7 @@ def test_nearest(student, reference, read):
     reference.assert_close(rows, name="rows", context="of the words")
 
 
-@points(2)
+@points(1)
 def test_leaves_out_the_word_only(student, draw, read):
     """Only the word itself is left out, wherever it is; another word with the same direction is not."""
     vectors = draw.normal(12, 5)

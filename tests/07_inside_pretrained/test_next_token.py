@@ -1,4 +1,4 @@
-"""Checks of exercise 1: next_token_probabilities and generate_step."""
+"""Checks of exercise 2: next_token_probabilities and generate_step."""
 
 import torch
 
@@ -17,7 +17,7 @@ def read(candidates):
     return [token for token, _ in candidates], torch.tensor([share for _, share in candidates])
 
 
-@points(4, see="What comes out")
+@points(3, see="What comes out")
 def test_after_the_last_token(student, reference, tiny):
     """next_token_probabilities is the softmax of the logits after the last token, one row per sequence."""
     (table,) = reference.inputs("model", table=(23, 23))
@@ -25,7 +25,7 @@ def test_after_the_last_token(student, reference, tiny):
     reference.assert_close(student.next_token_probabilities(tiny.TinyModel(table), ids), name="probabilities")
 
 
-@points(2)
+@points(1)
 def test_rows_sum_to_1(student, tiny, draw):
     """Every row of the probabilities sums to 1 over the vocabulary, and none of them is negative."""
     batch, length, vocab = draw.sizes(3, low=3)
@@ -77,7 +77,7 @@ def test_number_of_candidates(student, tiny, tokens, draw):
         assert count == wanted, f"With {given}, there should be {wanted} candidates, but there are {count}."
 
 
-@points(2)
+@points(1)
 def test_appends_the_likeliest(student, reference, tiny, tokens):
     """The result is the unchanged ids, followed by the id of the most likely token."""
     (table,) = reference.inputs("model", table=(23, 23))

@@ -1,4 +1,4 @@
-"""Checks of exercise 6: a layer of a checkpoint in the student's EncoderLayer, and vectors of sentences.
+"""Checks of exercise 7: a layer of a checkpoint in the student's EncoderLayer, and vectors of sentences.
 
 Checkpoints are tiny and random. The oracle for a layer is torch's own layer with GELU.
 """

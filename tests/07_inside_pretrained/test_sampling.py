@@ -1,11 +1,11 @@
-"""Checks of exercise 2: sampling_probabilities and generate_n_tokens."""
+"""Checks of exercise 3: sampling_probabilities and generate_n_tokens."""
 
 import torch
 
 from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 
-@points(4, see="From probabilities to a text")
+@points(3, see="From probabilities to a text")
 def test_temperature(student, reference):
     """sampling_probabilities divides the logits by the temperature, then takes the softmax."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
@@ -28,7 +28,7 @@ def test_top_k(student, reference):
     reference.assert_close(p, name="probabilities", context="at temperature 2.5 with top_k=3")
 
 
-@points(2)
+@points(1)
 def test_all_tokens(student, draw):
     """Without top_k, or with one at least as large as the vocabulary, all tokens are kept."""
     logits = draw.normal(3, 7)
@@ -86,7 +86,7 @@ def test_draws(student, tiny, draw, last_logits):
         assert_close(found, right, context=context, atol=0.045)
 
 
-@points(2)
+@points(1)
 def test_without_gradients(student, tiny, draw, assert_evaluated):
     """The model runs without gradients and without dropout, input_ids keeps its values, and for n_tokens=0 the ids are returned unchanged."""
     model, ids = tiny.TinyModel(draw.normal(9, 9)).eval(), draw.integers(0, 9, (2, 4))

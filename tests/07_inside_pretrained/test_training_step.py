@@ -1,8 +1,11 @@
-"""Checks of exercise 7: one step of training, on a tiny model and with plain gradient descent."""
+"""Checks of exercise 8: one step of training, on a tiny model and with plain gradient descent."""
 
+import pytest
 import torch
 
 from gradekit.checks import assert_close, points
+
+pytestmark = pytest.mark.side_effects  # a model that is trained may be in training mode afterwards
 
 
 @points(2, see="How it learned: five steps")

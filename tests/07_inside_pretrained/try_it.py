@@ -9,6 +9,75 @@ from gradekit.checks import try_it
 
 
 # --------------------------------------------------------------------------------------------- exercise 1
+@try_it("test_byte_pairs", "test_join_pair", "test_join_pair_edges")
+def pairs_of_1_and_2(join_pair):
+    """A pair is joined from left to right, and no id is used twice, not even a new one."""
+    for given, left_right, new, right in [
+        ([1, 2, 2, 1, 1, 2], (1, 2), 5, [5, 2, 1, 5]),
+        ([3, 3, 3, 3, 3], (3, 3), 5, [5, 5, 3]),
+        ([1, 2, 2], (1, 2), 1, [1, 2]),
+        ([], (1, 2), 5, []),
+    ]:
+        copy = list(given)
+        found = join_pair(copy, left_right, new)
+        print(f"{given} with {left_right} as {new} should become {right}. It becomes", found)
+        assert list(found) == right, "The pair is not joined as it should be."
+        assert copy == given, "Your function changed the list that it was given."
+
+
+@try_it("test_byte_pairs", "test_merges", "test_ties", "test_number_of_merges", "test_train_encode_decode")
+def merges_of_short_texts(train_merges):
+    """In bababa, b is 98 and a is 97. Where pairs are equally frequent, the first in the text counts."""
+    for words, most, right in [
+        ("bababa", 3, [(98, 97), (256, 256), (257, 256)]),
+        ("aaab", 1, [(97, 97)]),
+        ("baaa caca", 2, [(97, 97), (99, 97)]),
+        ("cdab", 1, [(99, 100)]),
+        ("zyxwzyxwq", 2, [(122, 121), (256, 120)]),
+        ("cba", 9, [(99, 98), (256, 97)]),
+        ("ab", 0, []),
+        ("é", 9, [(195, 169)]),
+    ]:
+        found = [tuple(pair) for pair in train_merges(words, most)]
+        print(f"The first {most} merges of {words!r} should be {right}. They are", found)
+        assert found == right, "The wrong pairs were merged."
+
+
+@try_it("test_byte_pairs", "test_order_of_merges", "test_any_text", "test_train_encode_decode")
+def ids_of_short_texts(encode):
+    """Letters a, b, c are 97, 98, 99. The merges are applied one after the other, each in the whole text."""
+    for words, given, right in [
+        ("abc", [(98, 99), (97, 98)], [97, 256]),
+        ("ababc", [(97, 98), (256, 99), (256, 256)], [256, 257]),
+        ("bcabc", [(98, 99), (97, 98), (97, 256)], [256, 258]),
+        ("aé", [], [97, 195, 169]),
+        ("éé", [(195, 169)], [256, 256]),
+        ("abab", [(120, 121)], [97, 98, 97, 98]),
+        ("", [(97, 98)], []),
+    ]:
+        found = encode(words, given)
+        print(f"{words!r} with the merges {given} should become {right}. It becomes", found)
+        assert list(found) == right, "The ids are wrong."
+
+
+@try_it("test_byte_pairs", "test_round_trip", "test_part_of_a_character", "test_train_encode_decode")
+def texts_of_some_ids(decode):
+    """195 and 169 are the two bytes of é, and 97 and 98 are a and b."""
+    for given, known, right in [
+        ([97, 98], [], "ab"),
+        ([256, 97, 257], [(97, 98), (256, 98)], "abaabb"),
+        ([195, 169], [], "é"),
+        ([256, 169], [(98, 195)], "bé"),
+        ([195, 97], [], "\ufffda"),
+        ([169], [], "\ufffd"),
+        ([], [], ""),
+    ]:
+        found = decode(given, known)
+        print(f"{given} with the merges {known} should be {right!r}. It is", repr(found))
+        assert found == right, "The text is wrong."
+
+
+# --------------------------------------------------------------------------------------------- exercise 2
 @try_it("test_next_token")
 def even_and_odd(next_token_probabilities):
     """If the sum of the ids is even, the next one has 0.5, 0.3 and 0.2, and if it is odd, 0.1, 0.3 and 0.6."""
@@ -53,7 +122,7 @@ def one_more_token(generate_step):
     assert not any(recorded), "Gradients are on."
 
 
-# --------------------------------------------------------------------------------------------- exercise 2
+# --------------------------------------------------------------------------------------------- exercise 3
 @try_it("test_sampling")
 def squares_of_1_2_4(sampling_probabilities):
     """Logits ln 1, ln 2, ln 4, and ln 100, ln 50, ln 25. At temperature 1/2, the probabilities are proportional to the squares."""
@@ -108,7 +177,7 @@ def four_hundred_draws(generate_n_tokens):
         assert least <= ones <= most, "The draws have the wrong probabilities."
 
 
-# --------------------------------------------------------------------------------------------- exercise 3
+# --------------------------------------------------------------------------------------------- exercise 4
 @try_it("test_cosine")
 def three_four_and_four_three(cosine_similarity):
     """(3, 4) and (4, 3): 24 / 25. The opposite direction has -1, a short vector the same as a long one, and zero has 0."""
@@ -131,7 +200,7 @@ def twins(nearest_words):
         assert abs(found[1][1] - 0.7071) < 1e-3, "A similarity is wrong."
 
 
-# --------------------------------------------------------------------------------------------- exercise 4
+# --------------------------------------------------------------------------------------------- exercise 5
 @try_it("test_analogy")
 def from_1_0_to_1_2(analogy):
     """a = (1, 0) is to b = (1, 2) as c = (4, 0) is to (4, 2). same has this direction, and far that of c."""
@@ -147,7 +216,7 @@ def from_1_0_to_1_2(analogy):
         assert abs(yours - number) < 1e-3, f"The similarity of {word} is wrong."
 
 
-# --------------------------------------------------------------------------------------------- exercise 5
+# --------------------------------------------------------------------------------------------- exercise 6
 @try_it("test_additive")
 def one_of_six_is_hidden(additive_mask):
     """Two queries, three keys: query 0 may not attend to key 1."""
@@ -177,7 +246,7 @@ def three_to_one_to_nothing(attention_with_additive_mask):
     assert torch.allclose(output, torch.tensor([[3.0, 2.0]]), atol=1e-3), "The output is wrong."
 
 
-# --------------------------------------------------------------------------------------------- exercise 6
+# --------------------------------------------------------------------------------------------- exercise 7
 @try_it("test_own_layers")
 def gelu_of_1_and_minus_1(GeluFeedForward):
     """With weights of 1 and biases of 0, 1 becomes 0.84134 and -1 becomes -0.15866."""
@@ -229,7 +298,7 @@ def two_sentences(sentence_vectors):
     assert made[0, 2].tolist() == [9, 9], "Your function changed its input."
 
 
-# --------------------------------------------------------------------------------------------- exercise 7
+# --------------------------------------------------------------------------------------------- exercise 8
 @try_it("test_training_step")
 def two_predictions(training_step):
     """After 0, token 1 has 3/4, after 1 it has 1/2. So 0, 1, 1 has the loss (0.288 + 0.693) / 2 = 0.490."""

@@ -118,3 +118,30 @@ same.edit(GAP, "together - whole", "together.sub_(whole)")
 
 same.because("No gap is exactly this large.")
 same.edit("assert gap < 3e-3, (", "< ", "<= ")
+
+PARTS = """
+    "attn_norm": "norm1",
+    "attn_q": "attention.w_q",
+    "attn_k": "attention.w_k",
+    "attn_v": "attention.w_v",
+    "attn_output": "attention.w_o",
+    "ffn_norm": "norm2",
+    "ffn_gate": "feed_forward.w_gate",
+    "ffn_up": "feed_forward.w_up",
+    "ffn_down": "feed_forward.w_down",
+"""
+
+same = Equivalents("load_weights")
+
+same.because("The table of names is the same in every call.")
+same(f"parts = {{{PARTS}}}")
+same.to(f'parts = vars(load_weights).setdefault("_parts", {{{PARTS}}})')
+
+same.because("If several tensors don't fit, any of them may be named.")
+same.edit("for name in [*places, *tensors]:", "*places, *tensors", "*tensors, *places")
+
+same.because(
+    "Only the sentence of the error says the two shapes the other way around, and its words are free."
+)
+same("wanted, found = parameters[places[name]].shape, tensors[name].shape")
+same.to("wanted, found = tensors[name].shape, parameters[places[name]].shape")

@@ -16,21 +16,21 @@ from gradekit.checks import (
 
 
 @for_checks
-def attention(student, renew, shapes_of, /, d_model, heads, groups, seed=0):
+def attention(student, renew, shapes_of, /, d_model, heads, groups, seed=0, **options):
     """The student's module with new weights, and these: `attention(d_model, heads, groups)`."""
-    module = student.CausalAttention(d_model, heads, groups)
+    module = student.CausalAttention(d_model, heads, groups, **options)
     return module, renew(module, shapes_of["CausalAttention"](d_model, heads, groups), seed)
 
 
 @for_checks
-def steps(student, /, weights, x, heads, groups):
+def steps(student, /, weights, x, heads, groups, *base):
     """The same steps with the student's own functions; returns the output and the keys and values for the cache."""
     length = torch.arange(x.shape[1])
     q, k, v = (
         F.linear(x, weights[f"w_{name}.weight"]).unflatten(-1, (number, -1)).transpose(1, 2)
         for name, number in [("q", heads), ("k", groups), ("v", groups)]
     )
-    q, k = student.rotate(q.contiguous(), length), student.rotate(k.contiguous(), length)
+    q, k = (student.rotate(part.contiguous(), length, *base) for part in (q, k))
     mask = torch.ones(len(length), len(length), dtype=torch.bool).tril()
     output, _ = student.grouped_attention(q, k, v.contiguous(), mask)
     return F.linear(output.transpose(1, 2).flatten(2), weights["w_o.weight"]), k, v
@@ -49,7 +49,7 @@ def need_working_parts(student, reference, /):
         fail("Your `grouped_attention` ignores the mask, so nothing can be causal. Solve exercise 4 first.")
 
 
-@points(5, see="Remember what you have read")
+@points(4, see="Remember what you have read")
 def test_equals_the_formula(reference, draw, attention, steps):
     """Queries and keys are rotated, heads attend in groups to positions up to their own, and w_o mixes the heads."""
     module, weights = attention(16, 4, 2)
@@ -65,6 +65,16 @@ def test_equals_the_formula(reference, draw, attention, steps):
     assert_shape(output, x.shape, name="output")
     context = ", compared with the formula with your `rotate` and `grouped_attention`,"
     assert_close(output, steps(weights, x, groups * size, groups)[0], name="output", context=context)
+
+
+@points(1)
+def test_base(draw, attention, steps):
+    """`base` is passed on to `rotate`, for the queries and for the keys."""
+    for base in (50.0, 500_000.0):
+        module, weights = attention(16, 4, 2, base=base)
+        x = draw.normal(2, 5, 16)
+        context = f"with base={base:g}, compared with the formula with your `rotate` and `grouped_attention`,"
+        assert_close(module(x), steps(weights, x, 4, 2, base)[0], name="output", context=context)
 
 
 @points(2, see="Remember what you have read")

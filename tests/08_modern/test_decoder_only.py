@@ -23,20 +23,34 @@ def part_of(values, prefix):
 
 
 @for_checks
-def block_steps(student, write, /, weights, x, num_heads, num_groups, d_ff):
+def block_steps(student, write, /, weights, x, num_heads, num_groups, d_ff, base=10000.0, eps=1e-6):
     """The steps of a block with the student's own norm, attention and feed-forward network."""
     d_model = x.shape[-1]
-    norm = student.RMSNorm(d_model)
-    attention = write(student.CausalAttention(d_model, num_heads, num_groups), part_of(weights, "attention."))
+    norm = student.RMSNorm(d_model, eps)
+    attention = student.CausalAttention(d_model, num_heads, num_groups, base)
+    write(attention, part_of(weights, "attention."))
     feed_forward = write(student.SwiGLU(d_model, d_ff), part_of(weights, "feed_forward."))
     x = x + attention(write(norm, {"weight": weights["norm1.weight"]})(x))
     return x + feed_forward(write(norm, {"weight": weights["norm2.weight"]})(x))
 
 
 @for_checks
-def model(student, renew, shapes_of, /, vocab_size, num_layers, d_model, num_heads, num_groups, d_ff, seed=0):
+def model(
+    student,
+    renew,
+    shapes_of,
+    /,
+    vocab_size,
+    num_layers,
+    d_model,
+    num_heads,
+    num_groups,
+    d_ff,
+    seed=0,
+    **options,
+):
     """The student's model with new weights, and these: `model(vocab_size, num_layers, **sizes)`."""
-    found = student.DecoderOnly(vocab_size, d_model, num_heads, num_groups, d_ff, num_layers)
+    found = student.DecoderOnly(vocab_size, d_model, num_heads, num_groups, d_ff, num_layers, **options)
     if not any(name.startswith("blocks.0.") for name in found.state()):
         fail(
             "The parameters of the blocks were not found. Keep the blocks in an nn.ModuleList called `blocks`."
@@ -67,7 +81,7 @@ def test_block(student, reference, draw, renew, shapes_of, block_steps):
         assert_close(gap, torch.zeros_like(gap), name="output", context=context, atol=1e-4)
 
 
-@points(3, see="The model")
+@points(2, see="The model")
 def test_model(student, reference, draw, model, block_steps, write):
     """The ids pass through the embedding, all blocks in order and the final norm, and the table turns the result into logits."""
     d_ff, vocab_size = draw.sizes(2, low=3, high=9)
@@ -88,6 +102,23 @@ def test_model(student, reference, draw, model, block_steps, write):
             reference.assert_close(gap, name="logits", context=context, atol=1e-4)
         assert_varies(logits, name="logits")
         assert_close(gap, torch.zeros_like(gap), name="logits", context=context, atol=1e-4)
+
+
+@points(1)
+def test_base_and_eps(student, draw, model, block_steps, write):
+    """`base` reaches the attention of every block, and `eps` every norm."""
+    options = {"base": 50.0, "eps": 0.3}
+    found, weights = model(
+        11, 2, **(SIZES | {"num_heads": 2}), **options
+    )  # heads of width 2 have no use for a base
+    ids = draw.integers(0, 11, (2, 5))
+    x = weights["embedding.weight"][ids]
+    for number in range(2):
+        x = block_steps(part_of(weights, f"blocks.{number}."), x, 2, 2, 6, **options)
+    norm = write(student.RMSNorm(8, options["eps"]), {"weight": weights["norm.weight"]})
+    right = norm(x) @ weights["embedding.weight"].T
+    context = "with base=50 and eps=0.3, compared with those of your own parts with these,"
+    assert_close(found(ids), right, name="logits", context=context, atol=1e-4)
 
 
 @points(2, see="The model")

@@ -15,7 +15,7 @@ def written(student, caches, new_tokens, prompt=PROMPT, blocks=3):
     return tokens, caches.notes(model)
 
 
-@points(4, see="Writing")
+@points(3, see="Writing")
 def test_writes_the_likeliest_tokens(student, reference, caches):
     """The result is the prompt, followed by the likeliest token of each step, predicted at the last position."""
     tokens, _ = written(student, caches, 5)
@@ -25,7 +25,7 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
         assert_shape(tokens, (2, 3 + new_tokens), name="result", context=f"for {new_tokens} new tokens")
 
 
-@points(3, see="Writing")
+@points(2, see="Writing")
 def test_every_position_goes_in_once(student, caches):
     """The prompt goes in first, then each new token alone, with n calls for n tokens."""
     for prompt in (PROMPT, PROMPT[:, :2] + 1):

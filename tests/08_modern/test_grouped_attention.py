@@ -23,7 +23,7 @@ def test_equals_the_formula(student, reference):
     reference.assert_close(weights, name="weights")
 
 
-@points(3)
+@points(2)
 def test_equals_torch(student, draw):
     """For any sizes, the output equals that of torch's own function with `enable_gqa=True`."""
     batch, groups, size, l_query, l_key, width = draw.sizes(6)
@@ -51,7 +51,7 @@ def test_one_group_and_one_group_per_head(student, draw):
         assert_close(output, right, name="output", context=f", compared with {name} attention,")
 
 
-@points(2)
+@points(1)
 def test_mask(student, reference):
     """A mask applies to every head, even if it differs between sequences or heads.
 

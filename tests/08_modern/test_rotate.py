@@ -32,7 +32,7 @@ def test_equals_the_formula(student, reference):
     reference.assert_close(student.rotate(x, torch.arange(6)), name="result")
 
 
-@points(2)
+@points(1)
 def test_any_sizes(student, draw):
     """Any number of leading axes, any length and any even width work."""
     batch, heads, length, half = draw.sizes(4)
@@ -54,7 +54,7 @@ def test_positions_that_are_passed_in(student, reference, draw):
     assert_close(student.rotate(x, positions), by_complex_numbers(x, positions), name="result", atol=1e-4)
 
 
-@points(3, see="Positions that rotate")
+@points(2, see="Positions that rotate")
 def test_scores_depend_on_distances(student, draw):
     """When all positions shift, no score changes. When one token moves, its scores do."""
     length, half, shift = draw.sizes(3, low=3, high=9)

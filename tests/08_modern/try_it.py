@@ -186,6 +186,19 @@ def four_tokens_in_three_pieces(CausalAttention, KVCache):
     assert again.shape == at_once.shape and torch.allclose(again, at_once, atol=1e-5), "Something was kept."
 
 
+@try_it("test_causal_attention", "test_base")
+def all_speeds_equal(CausalAttention, rotate):
+    """With base=1 all pairs turn at the same speed. All weights are 1 on the diagonal, so that rotate(x) is both q and k."""
+    tiny, x = CausalAttention(4, 1, 1, base=1.0), torch.tensor([[[1.0, 0.0, 2.0, 0.0], [0.0, 0.0, 3.0, 1.0]]])
+    for layer in (tiny.w_q, tiny.w_k, tiny.w_v, tiny.w_o):
+        layer.weight.data = torch.eye(4)
+    turned = rotate(x, torch.arange(2), 1.0)[0]
+    weights = torch.softmax(turned[1] @ turned.T / 2, dim=-1)
+    found, right = tiny(x)[0, 1], weights @ x[0]
+    print("The second token should become", right.tolist(), "and becomes", found.tolist())
+    assert torch.allclose(found, right, atol=1e-4), "The base does not reach both rotations."
+
+
 # --------------------------------------------------------------------------------------------- exercise 6
 @try_it("test_decoder_only")
 def a_one_through_the_block(Block):
@@ -248,6 +261,33 @@ def two_blocks_of_92(DecoderOnly):
     assert 0.2 < found < 0.3, "The embedding starts too large or too small."
 
 
+@try_it("test_decoder_only", "test_base_and_eps")
+def norms_that_return_nothing(DecoderOnly):
+    """With an eps of 10**12, every norm returns nearly 0: a block leaves x as it is, and all logits are 0."""
+    tiny, x = DecoderOnly(5, 8, 2, 1, 6, 1, eps=1e12), torch.randn(1, 3, 8)
+    change, logits = (
+        (tiny.blocks[0](x) - x).abs().max().item(),
+        tiny(torch.tensor([[1, 2, 3]])).abs().max().item(),
+    )
+    print(
+        f"The block should change x by 0. It changes it by {change:.4f}. The largest logit should be 0. It is {logits:.4f}."
+    )
+    assert change < 1e-3 and logits < 1e-3, "The eps does not reach every norm."
+
+
+@try_it("test_decoder_only", "test_base_and_eps")
+def two_bases(DecoderOnly):
+    """The same weights with two bases."""
+    one, other = DecoderOnly(5, 8, 2, 1, 6, 1), DecoderOnly(5, 8, 2, 1, 6, 1, base=2.0)
+    for weight in one.parameters():
+        weight.data.normal_()
+    other.load_state_dict(one.state_dict())
+    ids = torch.tensor([[1, 2, 3, 4]])
+    gap = (one(ids) - other(ids)).abs().max().item()
+    print(f"The logits should differ. They differ by {gap:.4f}.")
+    assert gap > 1e-3, "The base does not reach the attention."
+
+
 # --------------------------------------------------------------------------------------------- exercise 7
 @try_it("test_generate")
 def three_more_each_time(generate):
@@ -306,3 +346,80 @@ def counted_in_three_caches(cache_bytes, KVCache):
     print("There should be 124 bytes. There are", found)
     assert found == 124, "The number of bytes is wrong."
     assert isinstance(found, int), f"The number is a {type(found).__name__}, not an int."
+
+
+# --------------------------------------------------------------------------------------------- exercise 9
+@try_it("test_load_weights")
+def a_block_of_numbers(load_weights, DecoderOnly):
+    """A file whose first tensor is full of 1, the second of 2, and so on."""
+    tiny = DecoderOnly(3, 4, 2, 2, 4, 1)
+    names = [
+        "attn_norm",
+        "attn_q",
+        "attn_k",
+        "attn_v",
+        "attn_output",
+        "ffn_norm",
+        "ffn_gate",
+        "ffn_up",
+        "ffn_down",
+    ]
+    file = {f"blk.0.{name}.weight": torch.full((4, 4), float(n)) for n, name in enumerate(names, 1)}
+    for n in (1, 6):
+        file[f"blk.0.{names[n - 1]}.weight"] = torch.full((4,), float(n))
+    file |= {"token_embd.weight": torch.full((3, 4), 10.0), "output_norm.weight": torch.full((4,), 11.0)}
+    load_weights(tiny, file)
+    block = tiny.blocks[0]
+    layers = [block.attention.w_q, block.attention.w_k, block.attention.w_v, block.attention.w_o]
+    layers += [block.norm2, block.feed_forward.w_gate, block.feed_forward.w_up, block.feed_forward.w_down]
+    found = [part.weight.mean().item() for part in [block.norm1, *layers, tiny.embedding, tiny.norm]]
+    print("From norm1 to the final norm there should be 1 to 11. There are", found)
+    assert found == [float(n) for n in range(1, 12)], "A tensor is in the wrong place."
+
+
+@try_it("test_load_weights")
+def three_files_that_do_not_fit(load_weights, DecoderOnly):
+    """Files of zeros: one with a tensor left out, one with a tensor too many, and two of another shape. Nothing may be loaded."""
+    tiny = DecoderOnly(3, 4, 2, 1, 5, 1)
+    shapes = {"attn_norm": [4], "attn_q": [4, 4], "attn_k": [2, 4], "attn_v": [2, 4], "attn_output": [4, 4]}
+    shapes |= {"ffn_norm": [4], "ffn_gate": [5, 4], "ffn_up": [5, 4], "ffn_down": [4, 5]}
+    file = {f"blk.0.{name}.weight": torch.zeros(shape) for name, shape in shapes.items()}
+    file |= {"token_embd.weight": torch.zeros(3, 4), "output_norm.weight": torch.zeros(4)}
+    for name, tensor in [
+        ("blk.0.attn_v.weight", None),
+        ("output.weight", torch.zeros(3, 4)),
+        ("blk.0.ffn_down.weight", torch.zeros(5, 4)),
+        ("output_norm.weight", torch.zeros(1)),
+    ]:
+        said, wrong = "nothing", {**file, name: tensor}
+        try:
+            load_weights(tiny, {key: value for key, value in wrong.items() if value is not None})
+        except ValueError as error:
+            said = str(error)
+        print(f"A ValueError should name {name}. It says", said)
+        assert name in said, "The file doesn't fit, but that isn't said."
+        zeros = [part for part, weight in tiny.named_parameters() if not weight.any()]
+        assert not zeros, f"Something was loaded from a file that doesn't fit: {zeros}"
+
+
+@try_it("test_load_weights", "test_copies")
+def the_file_changes_afterwards(load_weights, DecoderOnly):
+    """A file of ones is loaded, then filled with zeros."""
+    tiny = DecoderOnly(3, 4, 2, 2, 4, 1)
+    names = [f"attn_{part}" for part in ("norm", "q", "k", "v", "output")]
+    names += [f"ffn_{part}" for part in ("norm", "gate", "up", "down")]
+    file = {f"blk.0.{name}.weight": torch.ones([4] if name.endswith("norm") else [4, 4]) for name in names}
+    file |= {"token_embd.weight": torch.ones(3, 4), "output_norm.weight": torch.ones(4)}
+    parameters = list(tiny.parameters())
+    load_weights(tiny, file)
+    for tensor in file.values():
+        tensor.zero_()
+    print(
+        "Every weight should still be 1. They are between",
+        min(w.min().item() for w in tiny.parameters()),
+        "and 1",
+    )
+    assert all((weight == 1).all() for weight in tiny.parameters()), "The model shares memory with the file."
+    same = all(new is old for new, old in zip(tiny.parameters(), parameters, strict=True))
+    print("The parameters should be the same objects as before:", same)
+    assert same, "The model has new parameters."

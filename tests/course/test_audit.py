@@ -12,6 +12,7 @@ import pytest
 
 from gradekit.authoring.audit import run_audit
 from gradekit.authoring.mutants.make import mutants_of
+from gradekit.authoring.mutants.standard import is_standard
 from gradekit.authoring.mutants.survivors import MutationTest, run_mutants
 from gradekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from gradekit.course import Course
@@ -57,7 +58,8 @@ def test_each_mistake_has_one_sentence_that_a_student_reads(assignment):
 
 @each_assignment
 def test_each_mutant_that_may_survive_can_be_made(assignment):
-    made = MutationTest(assignment, made_of(assignment), {}, equivalents_of(assignment))
+    entries = [entry for entry in equivalents_of(assignment) if not is_standard(entry)]
+    made = MutationTest(assignment, made_of(assignment), {}, entries)
     assert list(made.problems()) == []
 
 
@@ -76,5 +78,17 @@ def test_the_page_about_the_course_has_the_number_of_mutants_of_each_exercise(as
 @each_assignment
 def test_no_mutant_of_a_sample_survives_without_a_reason(assignment):
     run = run_mutants(assignment, workers=1)
+    assert [mutant.diff() for mutant in run.survivors] == []
+    assert list(run.problems()) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "assignment",
+    [each for each in Course(ROOT).assignments() if each.name < "07"],  # the others: docs/not-shown-yet.md
+    ids=lambda assignment: assignment.name,
+)
+def test_no_standard_mutant_survives_without_a_reason(assignment):
+    run = run_mutants(assignment, workers=1, standard=True, everything=True)
     assert [mutant.diff() for mutant in run.survivors] == []
     assert list(run.problems()) == []

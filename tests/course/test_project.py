@@ -15,6 +15,7 @@ from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
+TUTOR = ROOT / "source" / "01_positional_encoding" / "AGENTS.md"
 #: phrases that read as translated
 TRANSLATED = (
     *("anew", "in vain", "is no file", "in the midst", "at hand", "broke off", "came of it", "whoever"),
@@ -40,11 +41,15 @@ def test_every_package_of_the_lock_has_one_version():
 
 def test_the_conda_file_names_the_versions_of_the_lock():
     text = (ROOT / "environment.yml").read_text()
-    pins = dict(re.findall(r"^  - ([a-z]+)=([0-9.]+)$", text, re.MULTILINE))
+    entries = re.findall(r"^ +- ([^ #\n]+)", text.partition("dependencies:\n")[2], re.MULTILINE)
+    pins = dict(re.fullmatch(r"(.+?)==?([0-9.]+)", entry).groups() for entry in entries if "=" in entry)
+    unpinned = [entry for entry in entries if "=" not in entry and not entry.startswith("./packages/")]
+    assert unpinned == ["pip", "pip:"]
     assert pins.pop("python") == "3.11"
     assert {"pytorch", "jupyterlab", "nbgrader", "matplotlib", "seaborn", "pytest"} <= set(pins)
     assert "  - pip:\n      - ./packages/sandbox-kernel\n      - ./packages/gradekit\n" in text
-    locked = locked_versions()
+    model = (ROOT / "requirements/model.lock").read_text().splitlines()
+    locked = locked_versions() | dict(line.split("==") for line in model if not line.startswith("#"))
     assert pins == {name: locked[name.replace("pytorch", "torch")] for name in pins}
 
 
@@ -100,6 +105,13 @@ def test_the_standalone_form_is_that_of_the_release(assignment):
 def test_what_lies_beside_a_notebook_is_in_the_release_too(assignment):
     for file in assignment.handed_out():
         assert (ROOT / "release" / assignment.name / file.name).read_bytes() == file.read_bytes()
+
+
+@each_assignment
+def test_assistants_are_asked_to_tutor_beside_every_notebook(assignment):
+    first = TUTOR.read_bytes()
+    assert b"YOUR CODE HERE" in first
+    assert (assignment.source_folder / "AGENTS.md").read_bytes() == first, "`make release` copies it"
 
 
 @each_assignment

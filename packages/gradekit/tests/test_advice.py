@@ -262,6 +262,9 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
+    ("gradekit_lms/git/way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
+        f"{LMS}/test_git_watch.py"
+    ),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere(
         f"{LMS}/test_return.py"
@@ -327,9 +330,9 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         "nbgrader export --exporter=gradekit_lms.CanvasExport --to=x.csv --assignment=01_double",
     ),
     ("attempts/rules.py", "gradekit watch"): Elsewhere("test_watch_best.py"),
-    ("watch/pipeline.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
+    ("watch/exchange.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
     ("watch/status.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
-    ("watch/waiting.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
+    ("watch/exchange.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
     ("watch/watched.py", GENERATE): Elsewhere("test_watch_gradings.py"),
 }
 ENTRIES = [

@@ -1,4 +1,4 @@
-"""Other right answers to exercise 5, `additive`."""
+"""Other right answers to exercise 6, `additive`."""
 
 from gradekit.checks import Alternatives
 

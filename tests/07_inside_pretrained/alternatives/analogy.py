@@ -1,4 +1,4 @@
-"""Other right answers to exercise 4, `analogy`."""
+"""Other right answers to exercise 5, `analogy`."""
 
 from gradekit.checks import Alternatives
 

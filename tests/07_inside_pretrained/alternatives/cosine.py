@@ -1,4 +1,4 @@
-"""Other right answers to exercise 3, `cosine`."""
+"""Other right answers to exercise 4, `cosine`."""
 
 from gradekit.checks import Alternatives
 

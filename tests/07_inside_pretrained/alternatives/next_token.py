@@ -1,4 +1,4 @@
-"""Other right answers to exercise 1, `next_token`."""
+"""Other right answers to exercise 2, `next_token`."""
 
 from gradekit.checks import Alternatives
 

@@ -1,4 +1,4 @@
-"""Other right answers to exercise 6, `own_layers`."""
+"""Other right answers to exercise 7, `own_layers`."""
 
 from gradekit.checks import Alternatives
 

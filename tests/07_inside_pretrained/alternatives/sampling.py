@@ -1,4 +1,4 @@
-"""Other right answers to exercise 2, `sampling`."""
+"""Other right answers to exercise 3, `sampling`."""
 
 from gradekit.checks import Alternatives
 

@@ -1,4 +1,4 @@
-"""Other right answers to exercise 7, `training_step`."""
+"""Other right answers to exercise 8, `training_step`."""
 
 from gradekit.checks import Alternatives
 

@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 5, `additive`."""
+"""Wrong answers to exercise 6, `additive`."""
 
 from gradekit.checks import Mistakes
 

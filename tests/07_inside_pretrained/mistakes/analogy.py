@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 4, `analogy`."""
+"""Wrong answers to exercise 5, `analogy`."""
 
 from gradekit.checks import Mistakes
 

@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 3, `cosine`."""
+"""Wrong answers to exercise 4, `cosine`."""
 
 from gradekit.checks import Mistakes
 

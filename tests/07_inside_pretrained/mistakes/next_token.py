@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 1, `next_token`."""
+"""Wrong answers to exercise 2, `next_token`."""
 
 from gradekit.checks import Mistakes
 

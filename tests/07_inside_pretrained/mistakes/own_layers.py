@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 6, `own_layers`."""
+"""Wrong answers to exercise 7, `own_layers`."""
 
 from gradekit.checks import Mistakes
 

@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 2, `sampling`."""
+"""Wrong answers to exercise 3, `sampling`."""
 
 from gradekit.checks import Mistakes
 

@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 7, `training_step`."""
+"""Wrong answers to exercise 8, `training_step`."""
 
 from gradekit.checks import Mistakes
 

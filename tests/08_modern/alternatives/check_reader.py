@@ -1,4 +1,4 @@
-"""Other right answers to exercise 9, `check_reader`."""
+"""Other right answers to exercise 10, `check_reader`."""
 
 from gradekit.checks import Alternatives
 

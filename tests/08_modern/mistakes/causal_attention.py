@@ -3,7 +3,7 @@
 from gradekit.checks import Mistakes
 
 FORMULA = "test_equals_the_formula"
-ROTATED = "q, k = rotate(q, positions), rotate(k, positions)"
+ROTATED = "q, k = rotate(q, positions, self.base), rotate(k, positions, self.base)"
 MASK = "mask = torch.arange(k.shape[2]) <= positions[:, None]"
 APPEND = "k, v = cache.append(k, v)"
 CACHED = "test_cache_gives_the_same_output"
@@ -13,9 +13,9 @@ wrong = Mistakes("attention_")
 wrong.about(FORMULA)
 wrong("not_rotated", ROTATED + "\n", "\n")
 wrong.says("You don't rotate queries and keys, so the order of the tokens is lost.")
-wrong("only_queries_rotated", ROTATED, "q = rotate(q, positions)")
+wrong("only_queries_rotated", ROTATED, "q = rotate(q, positions, self.base)")
 wrong.says("You rotate only the queries. Keys are rotated by their own positions as well.")
-wrong("values_rotated", ROTATED, "q, k, v = rotate(q, positions), rotate(k, positions), rotate(v, positions)")
+wrong("values_rotated", ROTATED, "q, k, v = (rotate(part, positions, self.base) for part in (q, k, v))")
 wrong.says("You rotate the values. Only queries and keys are rotated.")
 wrong("rotated_before_the_split")
 wrong.edit("q = self.split(self.w_q(x))", "q = self.split(rotate(self.w_q(x), positions))")
@@ -39,6 +39,12 @@ wrong.costs("Every head gets numbers of several positions, in the cache too.")
 wrong("itself_hidden", "torch.arange(k.shape[2]) <= positions", "torch.arange(k.shape[2]) < positions")
 wrong.says("A position can't see itself. Use <= in the mask.")
 
+wrong.about("test_base")
+wrong("base_ignored", ROTATED, "q, k = rotate(q, positions), rotate(k, positions)")
+wrong.says("You don't pass `base` on to `rotate`.")
+wrong("base_for_queries_only", ROTATED, "q, k = rotate(q, positions, self.base), rotate(k, positions)")
+wrong.says("Only the queries are rotated with `base`. Keys need the same one.")
+
 wrong.about("test_causal")
 wrong("not_causal", "grouped_attention(q, k, v, mask)", "grouped_attention(q, k, v)")
 wrong.says("Your positions see later ones. Pass the mask to grouped_attention.")
@@ -59,7 +65,7 @@ wrong.edit(
 wrong.edit(
     MASK,
     """mask = torch.arange(k.shape[2]) <= positions[:, None] - x.shape[1] * (cache is not None)
-        q, k = rotate(q, positions), rotate(k, torch.arange(k.shape[2]))""",
+        q, k = rotate(q, positions, self.base), rotate(k, torch.arange(k.shape[2]), self.base)""",
 )
 wrong.says("You ask the cache for its length after appending, so new positions are too large. Ask before.")
 wrong("all_keys_rotated_again", APPEND, APPEND + "\n            k = rotate(k, torch.arange(k.shape[2]))")
@@ -78,7 +84,7 @@ wrong.says("With a cache, you use no mask.")
 wrong.says("That is right for a single token, but the first of several new tokens must not see the others.")
 
 wrong.about("test_contents_of_the_cache")
-wrong("keys_cached_before_rotation", ROTATED + "\n", "        q = rotate(q, positions)\n".lstrip())
+wrong("keys_cached_before_rotation", ROTATED + "\n", "        q = rotate(q, positions, self.base)\n".lstrip())
 wrong.edit(MASK, "k = rotate(k, torch.arange(k.shape[2]))\n        " + MASK)
 wrong.says("You put keys into the cache before they are rotated. Rotate them first, once.")
 wrong("heads_cached", APPEND)

@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 9, `check_reader`."""
+"""Wrong answers to exercise 10, `check_reader`."""
 
 from gradekit.checks import Mistakes
 

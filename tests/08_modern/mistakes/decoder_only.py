@@ -42,16 +42,28 @@ wrong("blocks_backwards")
 wrong.edit("zip(self.blocks, caches, strict=True)", "zip(reversed(self.blocks), caches, strict=True)")
 wrong.says("The blocks run in reverse order. Start with the first.")
 
+wrong.about("test_base_and_eps")
+wrong(
+    "base_not_passed_on",
+    "CausalAttention(d_model, num_heads, num_groups, base)",
+    "CausalAttention(d_model, num_heads, num_groups)",
+)
+wrong.says("Your block doesn't pass `base` on to its attention.")
+wrong("eps_not_passed_on", "self.norm = RMSNorm(d_model, eps)", "self.norm = RMSNorm(d_model)")
+wrong.says("The final norm doesn't get `eps`.")
+wrong("eps_of_the_first_norm_only", "self.norm2 = RMSNorm(d_model, eps)", "self.norm2 = RMSNorm(d_model)")
+wrong.says("The second norm of your block doesn't get `eps`.")
+
 wrong.about("test_tied")
 wrong(
     "output_layer_of_its_own",
-    "self.norm = RMSNorm(d_model)\n        ### END",
-    "self.norm = RMSNorm(d_model)\n        self.output = nn.Linear(d_model, vocab_size, bias=False)\n        ### END",
+    "self.norm = RMSNorm(d_model, eps)\n        ### END",
+    "self.norm = RMSNorm(d_model, eps)\n        self.output = nn.Linear(d_model, vocab_size, bias=False)\n        ### END",
 )
 wrong.edit(LOGITS, "return self.output(self.norm(x))")
 wrong.says("The output layer has separate weights. Use the embedding table.")
-wrong("copied_table", "self.norm = RMSNorm(d_model)\n        ### END")
-wrong.to("""self.norm = RMSNorm(d_model)
+wrong("copied_table", "self.norm = RMSNorm(d_model, eps)\n        ### END")
+wrong.to("""self.norm = RMSNorm(d_model, eps)
         self.output = nn.Linear(d_model, vocab_size, bias=False)
         self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())
         ### END""")
@@ -60,8 +72,8 @@ wrong.says("The output layer starts with a copy of the table, and training makes
 wrong.says("Use the same parameter.")
 wrong("detached_table", LOGITS, "return self.norm(x) @ self.embedding.weight.detach().T")
 wrong.says("You detached the table, so it doesn't learn through the logits.")
-wrong("one_block_repeated", "[Block(d_model, num_heads, num_groups, d_ff) for _ in range(num_layers)]")
-wrong.to("[Block(d_model, num_heads, num_groups, d_ff)] * num_layers")
+wrong("one_block_repeated", "[Block(*sizes) for _ in range(num_layers)]")
+wrong.to("[Block(*sizes)] * num_layers")
 wrong.says("All your blocks are the same one. Create `num_layers` different blocks.")
 
 wrong.about("test_caches")

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from demos.documents import document_tasks
-from demos.tasks import Task, heads_tasks, modern_tasks, recovery_task, seq2seq_tasks
+from demos.tasks import Task, heads_tasks, modern_tasks, recovery_task, seq2seq_tasks, tuning_tasks
 from gradekit.course import Course
 
 COLUMNS = "{:30}{:>7}   {:24}{:>7}{:>9}{:>15}"
@@ -25,6 +25,7 @@ def main() -> int:
         recovery_task(course),
         *modern_tasks(course),
         *heads_tasks(course),
+        *tuning_tasks(course),
         *document_tasks(course),
     ]
     under = [task.name for task in tasks if not reaches(task)]

@@ -1,5 +1,6 @@
 """The tasks of the course, trained with the solutions of its notebooks and measured on held-out data."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -154,4 +155,68 @@ def heads_tasks(course: Course) -> list[Task]:
             0.98,
             notes=added_notes,
         ),
+    ]
+
+
+def tuning_tasks(course: Course) -> list[Task]:
+    """Assignment 10: right answers to who a story is about, and happy endings after preferences, more than by imitation.
+
+    The last one is the share of DPO minus that of fine-tuning on the chosen answers alone, both from the same model.
+    """
+    names = """pretrained tuned_on_answers tuned_on_all_tokens tuned_on_preferences add_lora merge_lora who_right
+        ending_shares story_loss DIALOGUES PREFERENCES"""
+    parts = load_parts(course.assignment("10_after_pretraining"), names.split())
+    every_layer = ["w_q", "w_k", "w_v", "w_o", "w_gate", "w_up", "w_down"]
+    tuned: dict[int, torch.nn.Module] = {}
+    bases: dict[int, torch.nn.Module] = {}
+    masked_notes: list[str] = []
+    lora_notes: list[str] = []
+    preference_notes: list[str] = []
+
+    def noted(notes: list[str], seed: int, name: str, model: torch.nn.Module) -> list[float]:
+        shares: list[float] = parts.ending_shares(model)
+        kinds = " ".join(f"{share:.2f}" for share in shares)
+        notes.append(
+            f"seed {seed}: {name}: who {parts.who_right(model):.2f}, endings {kinds}, story loss {parts.story_loss(model):.2f}"
+        )
+        return shares
+
+    def masked(seed: int) -> float:
+        bases[seed] = parts.pretrained(seed)
+        everything = copy.deepcopy(bases[seed])
+        parts.tuned_on_all_tokens(everything, parts.DIALOGUES, 100, 2e-3, "", seed)
+        noted(masked_notes, seed, "all tokens count", everything)
+        tuned[seed] = copy.deepcopy(bases[seed])
+        parts.tuned_on_answers(tuned[seed], parts.DIALOGUES, 100, 2e-3, "", seed)
+        noted(masked_notes, seed, "answers count", tuned[seed])
+        right: float = parts.who_right(tuned[seed])
+        return right
+
+    def lora(seed: int, layers: list[str], rank: int) -> float:
+        torch.manual_seed(seed)
+        model = copy.deepcopy(bases[seed])
+        parts.add_lora(model, layers, rank, 2 * rank)
+        parts.tuned_on_answers(model, parts.DIALOGUES, 100, 1e-2, "", seed)
+        parts.merge_lora(model)
+        noted(lora_notes, seed, f"{len(layers)} layers of rank {rank}", model)
+        right: float = parts.who_right(model)
+        return right
+
+    def preferred(seed: int) -> float:
+        winners = [chosen for chosen, _ in parts.PREFERENCES]
+        imitating = parts.tuned_on_answers(copy.deepcopy(tuned[seed]), winners, 50, 5e-4, "", seed)
+        imitated = noted(preference_notes, seed, "imitation", imitating)
+        gaps = {}
+        for beta in (0.1, 3.0):
+            model, _ = parts.tuned_on_preferences(
+                copy.deepcopy(tuned[seed]), parts.PREFERENCES, 50, 3e-4, beta, "", seed
+            )
+            gaps[beta] = noted(preference_notes, seed, f"β = {beta:g}", model)[0] - imitated[0]
+        return gaps[3.0]
+
+    return [
+        Task("who, answers count", 100, masked, 0.7, notes=masked_notes),
+        Task("who, LoRA of queries and values", 100, lambda seed: lora(seed, ["w_q", "w_v"], 4), 0.7),
+        Task("who, LoRA of every layer", 100, lambda seed: lora(seed, every_layer, 1), 0.7, notes=lora_notes),
+        Task("happy endings, DPO - imitation", 50, preferred, 0.1, notes=preference_notes),
     ]

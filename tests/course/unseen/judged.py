@@ -5,12 +5,15 @@ Every other name that an answer gets counts as false.
 
 TRUE_NAMES: dict[str, tuple[str, ...]] = {
     "ablate_mean_of_each_sequence": ("ablate_mean_of_each_sequence",),
+    "add_lora_frozen_afterwards": ("add_all_frozen",),
     "additive_after": ("added_after_softmax",),
     "additive_inverted": ("inverted",),
     "additive_no_scale": ("no_scale",),
     "analogy_dot": ("nearest_by_dot_product",),
     "analogy_only_c": ("only_c_left_out",),
     "analogy_sign": ("signs_swapped",),
+    "answer_batch_end_is_padding": ("batch_last_token_left_out",),
+    "answer_loss_mean_of_rows": ("loss_mean_of_means",),
     "attention_root_of_keys": ("root_of_length",),
     "attention_width_of_v": ("root_of_d_v",),
     "batch_answers_held_out": ("answers_looked_up", "leaks"),
@@ -61,6 +64,7 @@ TRUE_NAMES: dict[str, tuple[str, ...]] = {
     "decoder_no_memory_mask": ("d_memory_mask_dropped",),
     "decoder_or": ("d_masks_joined_by_or",),
     "decoder_pad_zero": ("d_pad_id_0",),
+    "dpo_beta_for_the_policy_only": ("dpo_beta_on_the_policy",),
     "encoder_degrees": ("degrees",),
     "encoder_exponent_twice": ("exponent_doubled",),
     "encoder_halves": ("halves",),

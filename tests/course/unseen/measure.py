@@ -28,6 +28,7 @@ SETS = {
     "07_inside_pretrained": "inside_pretrained",
     "08_modern": "modern",
     "09_heads": "heads",
+    "10_after_pretraining": "after_pretraining",
 }
 
 

@@ -9,50 +9,51 @@ from gradekit_integrity.viva.questions import Question, QuestionKind
 from gradekit_integrity.viva.sheets import Sheet
 
 SOURCE = """\
-def make_causal_mask(length):
-    mask = torch.zeros((length, length), dtype=torch.bool)
+def distances(length):
+    table = torch.zeros((length, length), dtype=torch.long)
     for i in range(length):
-        mask[i, : i + 1] = True
-    return mask"""
-CALL = (("make_causal_mask(length)", ("length: 3",)),)
+        table[i] = (torch.arange(length) - i).abs()
+    return table"""
+#: no exercise of the course: the pictures are in the docs
+CALL = (("distances(length)", ("length: 3",)),)
 CHOICES = ("It returns the same as before.", "It returns other values, of the same type and shape.")
 
 
 def question(
     kind: QuestionKind, line: int, text: str, answer: str, choices: tuple[str, ...] = ()
 ) -> Question:
-    return Question(kind, "attention", "causal_mask", line, text, answer, CALL, choices)
+    return Question(kind, "positions", "distances", line, text, answer, CALL, choices)
 
 
 SHEET = Sheet(
     "ada",
     [
-        question(QuestionKind.SHAPE, 2, "When line 2 has run, which shape does `mask` have?", "`(3, 3)`"),
+        question(QuestionKind.SHAPE, 2, "When line 2 has run, which shape does `table` have?", "`(3, 3)`"),
         question(QuestionKind.LOOP, 3, "How often does the body of the loop in line 3 run?", "3 times."),
         question(
             QuestionKind.TAKEN_OUT, 4, "Line 4 is taken out. What does the call do then?", CHOICES[1], CHOICES
         ),
     ],
-    {("attention", "causal_mask"): SOURCE},
+    {("positions", "distances"): SOURCE},
 )
 RUBRIC = (
-    "A known mistake: “Your mask is empty.”",
-    "“Every token sees itself” no longer holds. `mask[0, 0]` is False, but should be True.",
+    "A known mistake: “Your table has only zeros.”",
+    "“The next token is at distance 1” no longer holds. `table[0, 1]` is 0, but should be 1.",
 )
 WITH_RUBRIC = Sheet(
     "bob",
     [
         Question(
             QuestionKind.PURPOSE,
-            "attention",
-            "causal_mask",
+            "positions",
+            "distances",
             4,
             "What is line 4 for? Say what would be wrong without it.",
             "One of these is enough, in any words. Found by running the checks with line 4 taken out:",
             rubric=RUBRIC,
         )
     ],
-    {("attention", "causal_mask"): SOURCE},
+    {("positions", "distances"): SOURCE},
 )
 WITHOUT = Sheet("cho", problem="There is nothing to ask: attention.ipynb is missing.")
 
@@ -60,7 +61,7 @@ WITHOUT = Sheet("cho", problem="There is nothing to ask: attention.ipynb is miss
 @pytest.fixture
 def sheet(tmp_path: Path) -> Path:
     path = tmp_path / "ada.html"
-    path.write_text(sheet_as_html("02_attention", SHEET, 0), encoding="utf-8")
+    path.write_text(sheet_as_html("05_positions", SHEET, 0), encoding="utf-8")
     return path
 
 
@@ -95,7 +96,7 @@ def test_the_answers_are_printed_on_a_page_of_their_own(page, sheet):
 @pytest.fixture
 def everybody(tmp_path: Path) -> Path:
     path = tmp_path / "viva.html"
-    path.write_text(all_as_html("02_attention", [SHEET, WITH_RUBRIC, WITHOUT], 0), encoding="utf-8")
+    path.write_text(all_as_html("05_positions", [SHEET, WITH_RUBRIC, WITHOUT], 0), encoding="utf-8")
     return path
 
 
@@ -108,7 +109,7 @@ def test_all_sheets_are_on_one_page_with_a_list_of_the_students(
     assert page.locator("h2").all_inner_texts() == ["ada", "bob", "cho"]
     page.get_by_role("link", name="bob").click()
     page.locator("article", has=page.locator("#sheet-2")).get_by_text("Answer to question 1").click()
-    assert page.get_by_text("Every token sees itself").first.is_visible()
+    assert page.get_by_text("The next token is at distance 1").first.is_visible()
     picture(page.locator("article", has=page.locator("#sheet-2")), "viva-rubric")
     assert accessibility_problems(page) == []
     assert page.refused == []

@@ -11,7 +11,7 @@ from functools import cache, partial
 from itertools import count
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nbformat import NotebookNode, v4
 
@@ -22,6 +22,7 @@ from gradekit.course.cells import find_cell
 from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.grading.workers import Workers
 from gradekit.session.limits import Limits
+from gradekit.session.proxy import Student
 from gradekit.session.session import Session
 from gradekit.submission.names import top_level_words
 from gradekit.submission.submission import Submission
@@ -175,6 +176,14 @@ def grade_variant(
             "Write the grade_id of an answer cell"
         )
     return _merged(found)
+
+
+def value_after(assignment: Assignment, variant: Variant, name: str) -> Any:
+    """The value that a variable of the variant's notebook has after its checks."""
+    grade_variant(assignment, variant)
+    if not (session := _kernel(assignment)).alive:  # it had graded enough variants
+        grade_variant(assignment, variant)
+    return Student(session, Submission(session.notebook, session.notebook)).get(name)
 
 
 def _offered(variant: VariantOrName) -> Offer:

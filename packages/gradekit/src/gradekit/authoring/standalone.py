@@ -24,6 +24,7 @@ from gradekit.course.printing import quoted
 from gradekit.submission.syntax import parse
 
 _FOLDER = "standalone"
+_FOR_ASSISTANTS = "AGENTS.md"
 CELL_ID = "standalone-setup"
 _SETUP = """\
 #@title Setup: run this cell first
@@ -94,8 +95,10 @@ def _packed(content: bytes) -> str:
 
 
 def _files(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
-    """The files beside the notebooks, with their paths."""
+    """The files beside the notebooks, with their paths, except what only assistants in editors read."""
     for path in assignment.handed_out():
+        if path.name == _FOR_ASSISTANTS:
+            continue
         for file in files_in(path, assignment.course.ignore):
             yield file.relative_to(assignment.source_folder).as_posix(), file.read_bytes()
 

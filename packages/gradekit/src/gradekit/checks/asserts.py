@@ -12,7 +12,7 @@ from gradekit.codecs import codec_of, describe
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float, noun, to_numpy
 from gradekit.relations import WrongShape
-from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
+from gradekit.session.values import Call, CheckOutcome, Gradients, SideEffects, StudentError
 
 
 def points(number: float, see: str = "") -> Any:
@@ -74,23 +74,40 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
 def assert_unchanged(call: Call) -> None:
     """Fail unless the call returned an array or a value of pandas, alone or in a list, and changed no argument in place.
 
+    No call of the exercise may have done so in an earlier check either.
+
     Example:
         assert_unchanged(student.call("normalized", x))
     """
-    value = call.value
-    results = [part for part in (value if isinstance(value, tuple | list) else [value]) if _is_data(part)]
-    if not results:
+    if not any(map(_is_data, _parts(call.value))):
         fail(
-            f"`{call.name}` returned {describe(value)}, but this check needs a result such as {noun()} or a table."
+            f"`{call.name}` returned {describe(call.value)}, but this check needs a result such as {noun()} or a table."
         )
+    call.effects.asked = True
+    refuse_effects(call.effects, [call])
+
+
+def refuse_effects(effects: SideEffects, also: Sequence[Call] = ()) -> None:
+    """Fail if one of the calls had side effects: the sentence is about the first."""
+    call = next((call for call in [*also, *effects.calls] if call.had_effects), None)
+    if call is None:
+        return
+    effects.told = True
+    which = " and ".join(_argument(place, call.parameters) for place in call.changed or call.woken)
     if call.changed:
-        which = " and ".join(_argument(place, call.parameters) for place in call.changed)
-        remedy = (
-            f"Make a new {noun().split()[1]} instead"
-            if is_array(results[0])
-            else "Work on a copy, as in `df = df.copy()`"
-        )
+        table = any(_is_data(part) and not is_array(part) for part in _parts(call.value))
+        array = f"Make a new {noun().split()[1]} instead"
+        remedy = "Work on a copy, as in `df = df.copy()`" if table else array
         fail(f"`{call.name}` changed its {which} in place. {remedy}.")
+    if call.woken:
+        fail(
+            f"`{call.name}` got its {which} in evaluation mode and left it in training mode. Leave the mode as it was: "
+            "otherwise dropout is on in the next call of the model."
+        )
+    fail(
+        f"`{call.name}` sets the random seed each time it is called, so that everything drawn afterwards, such as "
+        "dropout, is the same again. Leave the seed to the caller."
+    )
 
 
 def _argument(place: int | str, parameters: Sequence[str]) -> str:
@@ -98,6 +115,11 @@ def _argument(place: int | str, parameters: Sequence[str]) -> str:
     if isinstance(place, str):
         return f"argument `{place}`"
     return f"argument `{parameters[place]}`" if place < len(parameters) else f"argument number {place + 1}"
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    """What a call returned, as a list."""
+    return value if isinstance(value, tuple | list) else [value]
 
 
 def _is_data(value: Any) -> bool:

@@ -39,6 +39,11 @@ def add(commands: Commands) -> None:
                 action="store_true",
                 help="grade small machine-made edits of the solutions instead; fail if the checks miss one",
             )
+            added.add_argument(
+                "--standard",
+                action="store_true",
+                help="grade standard faults around each solution, such as state kept between calls; fail if the checks miss one",
+            )
             added.add_argument("--all", action="store_true", help="with --mutants: all, instead of a sample")
     commands.add_for_assignments(
         "earlier", _earlier, "write earlier.py: the code that an assignment imports from earlier ones"
@@ -74,7 +79,9 @@ def add(commands: Commands) -> None:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    if options.mutants:
+    if options.mutants and options.standard:
+        raise CourseError("give either --mutants or --standard")
+    if options.mutants or options.standard:
         return _audit_mutants(options)
     if options.all:
         raise CourseError("--all applies only to mutants: add --mutants")
@@ -98,7 +105,10 @@ def _audit_mutants(options: argparse.Namespace) -> int:
     tests = []
     for assignment in course_and_assignments(options)[1]:
         with _progress(assignment.name) as progress:
-            tests.append(run_mutants(assignment, options.workers, progress, options.only, options.all))
+            everything = options.all or options.standard
+            tests.append(
+                run_mutants(assignment, options.workers, progress, options.only, everything, options.standard)
+            )
         print("\n".join(mutation_lines(tests[-1])), end="\n\n", flush=True)
     if len(tests) > 1:
         print(mutation_figures(tests))

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,6 +15,8 @@ from gradekit.course.kernels import KERNELS
 if TYPE_CHECKING:
     from gradekit.grading.running_course import RunningCourse
 
+#: entry points of packages that bring hand-ins in other ways, as described in `gradekit.watch.ways`
+_WAYS = "gradekit.ways"
 _DESCRIPTION = """\
 Grade each hand-in when it arrives, write it into the gradebook, and release its feedback page.
 
@@ -28,7 +31,8 @@ def add(commands: Commands) -> None:
     )
     added.description = _DESCRIPTION
     added.formatter_class = argparse.RawDescriptionHelpFormatter
-    added.add_argument(
+    where = added.add_mutually_exclusive_group()
+    where.add_argument(
         "--folder",
         action="store_true",
         help="watch submitted/ instead of the exchange: a submission is graded when nothing in its folder has changed "
@@ -43,6 +47,9 @@ def add(commands: Commands) -> None:
         "--status", action="store_true", help="show what the running command is doing, and exit"
     )
     added.add_argument("--json", action="store_true", help="print one JSON object per line")
+    added.set_defaults(way=None)
+    for point in sorted(entry_points(group=_WAYS), key=lambda point: point.name):
+        point.load()(added, where)
     added.add_workers("submissions graded at a time", at_most=4)
     added.add_sandbox()
 
@@ -64,7 +71,9 @@ def _watch(options: argparse.Namespace) -> int:
         print(event.as_json() if options.json else event.line(), flush=True)
 
     grading = GradingOptions(options.workers, kernel_name=KERNELS.get(options.sandbox, ""))
-    watch = Watch(course, WatchOptions(options.course_dir, chosen, options.folder, grading), report)
+    watch = Watch(
+        course, WatchOptions(options.course_dir, chosen, options.folder, grading, options.way), report
+    )
     return watch.run(options.once)
 
 

@@ -119,6 +119,7 @@ class Agent:
             if _is_module(function):
                 function.zero_grad(set_to_none=True)
         before = [list(map(copy_of, _parts_of(value))) for value in [*args, *kwargs.values()]]
+        resting = [_resting(value) for value in [*args, *kwargs.values()]]
         set_seed(seed)
         self._figures.begin()
         value = None
@@ -129,8 +130,19 @@ class Agent:
         names = [*range(len(args)), *kwargs]
         after = [_parts_of(value) for value in [*args, *kwargs.values()]]
         changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
+        woken = [
+            name
+            for name, modules in zip(names, resting, strict=True)
+            if any(part.training for part in modules)
+        ]
+        seeded = has_torch() and _is_module(function) and sys.modules["torch"].initial_seed() != seed
         made = _Made(value) if isinstance(function, type) and _is_own_kind(type(value)) else value
-        reply: dict[str, Any] = {"value": figures if drawing else made, "changed": changed}
+        reply: dict[str, Any] = {
+            "value": figures if drawing else made,
+            "changed": changed,
+            "woken": woken,
+            "seeded": seeded,
+        }
         if gradients:
             reply |= _gradients_of(value, args, function)
         return reply
@@ -203,6 +215,11 @@ class _Made:
 def _is_module(value: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.nn.Module)
+
+
+def _resting(value: Any) -> list[Any]:
+    """The parts of a module that are in evaluation mode."""
+    return [part for part in value.modules() if not part.training] if _is_module(value) else []
 
 
 def _is_own_kind(kind: type) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradekit.codecs.figure_codec import Figure
 from gradekit.course import CourseError
+from gradekit.course.cells import find_cell
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import current_kind
 from gradekit.inside.messages import MessageError
@@ -24,6 +25,7 @@ from gradekit.session.values import (
     Implemented,
     Named,
     Opaque,
+    SideEffects,
     StudentError,
 )
 from gradekit.submission.names import closing_call
@@ -78,6 +80,8 @@ class Student:
         self._timeouts: dict[str, int] = {}
         #: how tests that the student wrote rejected implementations, by the test's name; empty texts if they didn't
         self._complaints: dict[str, dict[Implemented, str | StudentError]] = {}
+        #: by the answer cell of the exercise
+        self._effects: dict[str, SideEffects] = {}
         self._asked: CheckHistory = CheckHistory(arguments=main._asked.arguments if main else [])
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -189,7 +193,29 @@ class Student:
         step = self._remember(label, args, kwargs, called="target" in target)
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
         step.builds = isinstance(reply.value, Module)
-        return Call(self._value(reply, label), list(reply.changed), label, step.parameters)
+        call = Call(
+            self._value(reply, label),
+            list(reply.changed),
+            label,
+            step.parameters,
+            list(reply.woken),
+            reply.seeded,
+            (self._main or self)._effects_here(),
+        )
+        self._note_effects(call)
+        return call
+
+    def _effects_here(self) -> SideEffects:
+        return self._effects.setdefault(self._answer_cell, SideEffects())
+
+    def _note_effects(self, call: Call) -> None:
+        """Remember a call of what the exercise itself defines, if it had side effects."""
+        if self._main or not call.had_effects:
+            return
+        index = self._submission.defining_cell(call.name)
+        cell = find_cell(self._submission.notebook, self._answer_cell)
+        if index is not None and self._submission.notebook.cells[index] is cell:
+            self._effects_here().calls.append(call)
 
     def _remember(
         self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any], called: bool = False
@@ -223,6 +249,7 @@ class Student:
         step = self._remember(label, args, kwargs, called="target" in target)
         step.gradients = True
         reply = self._ask(label, _calling({**target, "gradients": True}, args, kwargs, seed))
+        self._note_effects(Call(None, list(reply.changed), label, step.parameters))
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` returned no gradients.")
@@ -295,6 +322,11 @@ TAKEN_NAMES = frozenset(name for name in vars(Student) if not name.startswith("_
 def asked_by(student: Student) -> CheckHistory:
     """What the check that has this `student` has asked of it."""
     return student._asked
+
+
+def side_effects(student: Student) -> SideEffects:
+    """The calls of this exercise so far that changed an argument in place, or left a module in training mode."""
+    return student._effects_here()
 
 
 def begin_check(student: Student, answer_cell: str) -> None:

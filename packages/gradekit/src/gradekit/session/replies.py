@@ -110,11 +110,17 @@ class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(Struct, frozen=True, forbid_unknown_fields=True):
-    """The result of a request; `inputs` and `parameters` are gradients."""
+    """The result of a request; `inputs` and `parameters` are gradients.
+
+    `changed` are the arguments that the call changed in place, `woken` those that it left in training mode. `seeded`: a
+    module set the random seed when it was called.
+    """
 
     ok: Literal[True]
     value: Any = None
     changed: Annotated[list[_Count | ShortText], Meta(max_length=100)] = []
+    woken: Annotated[list[_Count | ShortText], Meta(max_length=100)] = []
+    seeded: bool = False
     inputs: Annotated[list[Any], Meta(max_length=100)] | None = None
     parameters: dict[str, Any] | None = None
 

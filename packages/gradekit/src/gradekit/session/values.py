@@ -54,13 +54,36 @@ class StudentError(Exception):
 class Call:
     """One call: its value, and the arguments (position or keyword) that it changed in place.
 
-    `parameters` are the names of the positional arguments, as far as the notebook's text shows them.
+    `woken` are the modules among its arguments that were in evaluation mode and are in training mode now. `seeded`:
+    a module set the random seed. `parameters` are the names of the positional arguments, as far as the notebook's text
+    shows them. `effects` are the calls of the exercise that did any of this, this one and those before it.
     """
 
     value: Any
     changed: list[int | str]
     name: str
     parameters: tuple[str, ...] = ()
+    woken: list[int | str] = field(default_factory=list)
+    seeded: bool = False
+    effects: "SideEffects" = field(default_factory=lambda: SideEffects(), repr=False, compare=False)
+
+    @property
+    def had_effects(self) -> bool:
+        return bool(self.changed or self.woken or self.seeded)
+
+
+@dataclass
+class SideEffects:
+    """The calls of an exercise's own code that did more than return a value.
+
+    They changed an argument in place, left a module in training mode, or set the random seed in a module.
+
+    `asked`: a check has asked for them, and passed. `told`: a check has failed because of them; no other one does.
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    asked: bool = False
+    told: bool = False
 
 
 @dataclass

@@ -12,10 +12,10 @@ import secrets
 import shutil
 import stat
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path, PurePath
 
 from nbformat import NotebookNode
@@ -122,6 +122,12 @@ class ExtraFiles:
                 self._notes[str(path.relative_to(self.folder))] = reason
         if self._notes != before:
             self._record()
+        return self.notes()
+
+    def note(self, reasons: Mapping[str, str]) -> list[str]:
+        """Record files that were handed in and never copied here, by their names; returns the `notes`."""
+        self._notes = dict(islice({**reasons, **self._recorded()}.items(), _RECORDED_AT_MOST))
+        self._record()
         return self.notes()
 
     def notes(self) -> list[str]:

@@ -6,13 +6,13 @@ pytest tests/02_attention --submission PATH.ipynb      against one submission
 
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from gradekit.checks.asserts import refuse_effects
 from gradekit.checks.draw import Draw
 from gradekit.checks.reference import Reference, Store
 from gradekit.checks.variants import mistakes_of
@@ -20,7 +20,7 @@ from gradekit.course import RECORDED, Assignment, CourseError, blank_copy, read_
 from gradekit.course.cells import exercise_name
 from gradekit.course.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from gradekit.inside.arrays import ArrayKind, has_torch, using
-from gradekit.session.proxy import Student, asked_by, begin_check
+from gradekit.session.proxy import Student, asked_by, begin_check, side_effects
 from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
@@ -101,6 +101,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
     )
+    config.addinivalue_line(
+        "markers",
+        "side_effects: the exercise asks for code that changes its arguments, or the mode of a model; for `pytestmark`",
+    )
     config.stash.setdefault(CHECKINGS, {})
     config.stash.setdefault(ASSIGNMENTS, {})
 
@@ -171,9 +175,25 @@ def draw(checking: Checking, request: pytest.FixtureRequest) -> Draw:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Limit the check itself, but not its fixtures: `student` may start a process, which would inherit the limit."""
-    with bounded() if pyfuncitem.get_closest_marker("points") else nullcontext():
+    """Limit the check itself, but not its fixtures: `student` may start a process, which would inherit the limit.
+
+    A check that passes fails nevertheless if the code that it called has side effects, unless another check of the file
+    is about that, or the exercise is marked `side_effects`.
+    """
+    if not pyfuncitem.get_closest_marker("points"):
         return (yield)
+    with bounded():
+        value = yield
+    checking = pyfuncitem.config.stash[CHECKINGS].get(_key(pyfuncitem))
+    if (
+        checking
+        and "student" in pyfuncitem.fixturenames
+        and not pyfuncitem.get_closest_marker("side_effects")
+    ):
+        effects = side_effects(checking.student)
+        if not effects.told and (effects.asked or not hasattr(pyfuncitem.module, "assert_unchanged")):
+            refuse_effects(effects)
+    return value
 
 
 @pytest.hookimpl(wrapper=True)

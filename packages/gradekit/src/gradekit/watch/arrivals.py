@@ -46,6 +46,7 @@ class HandIn:
         handed_in: its time, in UTC.
         secret: names its pages in the exchange; empty if there is none.
         state: changes with the files, if these can change.
+        left_out: the names of files that were handed in and are not in its folder, with reasons that continue the names.
         arrived: when its folder, or a file in it, was last changed in the exchange, a time that the student can't choose.
         has_timestamp: False if the time is that of a file, which says when it was copied.
         copied: where `arrived` isn't known, when something in its folder was last changed.
@@ -60,6 +61,7 @@ class HandIn:
     arrived: datetime | None = field(default=None, compare=False)
     has_timestamp: bool = field(default=True, compare=False)
     copied: datetime | None = field(default=None, compare=False)
+    left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def waited(self, now: datetime) -> float:
         """The seconds since it could have been graded: since it is here, whatever time the student wrote."""
@@ -74,12 +76,16 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A hand-in that is not graded, and why. The names are empty if they can't be read from its folder's name."""
+    """A hand-in that is not graded, and why. The names are empty if they can't be read from its folder's name.
+
+    Without a folder of its own, it has a `name` instead, which no two refusals share.
+    """
 
     folder: Path
     reason: str
     student: str = ""
     assignment: str = ""
+    name: str = ""
 
 
 @dataclass
@@ -246,14 +252,32 @@ class Submitted:
     A hand-in is a folder that has stopped changing. Its time is that of timestamp.txt, or of the newest notebook.
     """
 
+    keeps_all = False
+
     def __init__(
         self,
         folders: Callable[[], Iterator[tuple[str, str, Path]]],
         clock: Callable[[], float] = time.monotonic,
+        place: Path = Path("submitted"),
     ) -> None:
-        self._folders, self._clock = folders, clock
+        self._folders, self._clock, self.place = folders, clock, place
         self._still: dict[tuple[str, str], Still] = {}
         self._next = 0.0
+
+    def start(self, once: bool) -> None:
+        """Somebody puts the folders there."""
+
+    def close(self) -> None:
+        """There is nothing to stop."""
+
+    def why_away(self) -> str:
+        return ""
+
+    def collect(self, hand_in: HandIn) -> None:
+        """It is there already."""
+
+    def accepting(self, hand_in: HandIn) -> str:
+        return "autograde it, or grant an extension"
 
     def changed(self) -> bool:
         """True as often as possible while looking takes less than a hundredth of the time."""

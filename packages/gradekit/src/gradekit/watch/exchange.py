@@ -3,9 +3,11 @@
 The classes that are configured in `ExchangeFactory` do it, since a hub may have its own.
 """
 
+import contextlib
 import glob
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -17,9 +19,13 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import Exchange, ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.exchange.exchange_factory import ExchangeFactory
+from nbgrader.utils import notebook_hash
 from traitlets.config import Config
 
 from gradekit.course import CourseError
+from gradekit.course.printing import quoted
+from gradekit.watch.arrivals import HandIn, Inbound
+from gradekit.watch.ways import PageOf
 
 _REPLACED, _REMOVED = "replaced", "removed"
 
@@ -44,15 +50,8 @@ class CollectOne(ExchangeCollect):
         collected = Path(
             folders.format_path(folders.submitted_directory, self.student, folders.assignment_id)
         )
-        aside = _beside(collected, _REPLACED)
-        if collected.exists():
-            os.rename(collected, aside)
-        try:
+        with replacing(collected):
             super().copy_files()
-        except BaseException:
-            put_back(collected)
-            raise
-        _remove(aside)
 
     def not_collected(self, src: str, error: Exception) -> None:
         """Let the caller report it; `HarmlessCollect` would continue."""
@@ -138,6 +137,85 @@ class ExchangeOf:
         bases = (configured,) if issubclass(configured, kind) else (kind, configured)
         made = type(kind.__name__, bases, {})
         return made(coursedir=folders or self.folders, authenticator=None, config=self.config, log=self.log)
+
+
+class ExchangeSource:
+    """Hand-ins that `nbgrader submit` puts into the exchange."""
+
+    keeps_all = True
+
+    def __init__(self, exchange: ExchangeOf) -> None:
+        self._exchange = exchange
+        self._inbound = Inbound(exchange.inbound, exchange.check_owner)
+        self.changed, self.look = self._inbound.changed, self._inbound.look
+
+    @property
+    def place(self) -> Path:
+        return self._exchange.inbound
+
+    def start(self, once: bool) -> None:
+        """Students copy their files there themselves."""
+
+    def close(self) -> None:
+        """There is nothing to stop."""
+
+    def why_away(self) -> str:
+        return _gone(self.place)
+
+    def collect(self, hand_in: HandIn) -> None:
+        self._exchange.collect(hand_in.folder, hand_in.student, hand_in.handed_in.replace(tzinfo=None))
+
+    def accepting(self, hand_in: HandIn) -> str:
+        return (
+            f"`nbgrader collect {quoted(hand_in.assignment)} --student={quoted(hand_in.student)} --update` and "
+            "autograde it, or grant an extension"
+        )
+
+
+class ExchangeSink:
+    """Pages that `nbgrader fetch_feedback` gets from the exchange."""
+
+    done = "released"
+
+    def __init__(self, exchange: ExchangeOf) -> None:
+        self._exchange = exchange
+
+    def why_away(self) -> str:
+        return _gone(self._exchange.inbound)
+
+    def has_page(self, hand_in: HandIn, notebooks: list[str]) -> bool:
+        if not hand_in.secret:
+            return False
+        pages = (notebook_hash(secret=hand_in.secret, notebook_id=name) for name in notebooks)
+        return any((self._exchange.feedback / f"{page}.html").exists() for page in pages)
+
+    def complete(self, page: PageOf) -> None:
+        """nbgrader fetches nothing but pages."""
+
+    def release(self, page: PageOf) -> None:
+        if not (page.pages / "submission_secret.txt").is_file():
+            raise ExchangeError("it has no submission_secret.txt. The student needs a newer nbgrader")
+        self._exchange.release(page.folders)
+
+
+def _gone(inbound: Path) -> str:
+    if inbound.is_dir():
+        return ""
+    return f"{inbound} does not exist; waiting for it. Mount it, or create it with `nbgrader release_assignment NAME`"
+
+
+@contextlib.contextmanager
+def replacing(collected: Path) -> Iterator[None]:
+    """Replace a submission in the block. If this fails, or the process is killed, it is put back."""
+    aside = _beside(collected, _REPLACED)
+    if collected.exists():
+        os.rename(collected, aside)
+    try:
+        yield
+    except BaseException:
+        put_back(collected)
+        raise
+    _remove(aside)
 
 
 def put_back(collected: Path) -> None:

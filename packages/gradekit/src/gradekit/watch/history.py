@@ -9,12 +9,12 @@ from itertools import groupby
 from pathlib import Path
 
 from nbgrader.api import SubmittedAssignment
-from nbgrader.utils import notebook_hash
 
 from gradekit.attempts.records import Attempts, Page, file_name
 from gradekit.course.files import STATE_FOLDER, write_atomically
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.arrivals import HandIn, time_of
+from gradekit.watch.ways import Sink
 
 
 class History:
@@ -27,11 +27,12 @@ class History:
     When an assignment is watched for the first time, hand-ins that the instructor has already graded are left alone.
 
     Args:
-        pages: the folder in the exchange with all pages that were released; None if pages aren't released.
+        keeps_all: whether hand-ins never change.
+        sink: knows which pages were released.
     """
 
-    def __init__(self, course: RunningCourse, pages: Path | None) -> None:
-        self._course, self._pages = course, pages
+    def __init__(self, course: RunningCourse, keeps_all: bool, sink: Sink) -> None:
+        self._course, self._keeps_all, self._sink = course, keeps_all, sink
         self._left_alone: dict[str, frozenset[str]] = {}
         self._done: set[HandIn] = set()
 
@@ -74,8 +75,8 @@ class History:
         return self.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in).is_dir()
 
     def _has_changed(self, hand_in: HandIn) -> bool:
-        """Whether files in submitted/ are newer than what was graded; hand-ins in an exchange never change."""
-        return self._pages is None and self._course.is_newer(hand_in.student, hand_in.assignment)
+        """Whether files in submitted/ are newer than what was graded; other hand-ins never change."""
+        return not self._keeps_all and self._course.is_newer(hand_in.student, hand_in.assignment)
 
     def _graded_before(self, assignment: str, hand_ins: Sequence[HandIn]) -> frozenset[str]:
         """The hand-ins that were there when the assignment was watched for the first time, and had been graded."""
@@ -92,15 +93,13 @@ class History:
     def _was_graded(self, hand_in: HandIn) -> bool:
         student, assignment = hand_in.student, hand_in.assignment
         names = self._course.assignment(assignment).released_names()
-        if self._pages and hand_in.secret:
-            pages = (notebook_hash(secret=hand_in.secret, notebook_id=name) for name in names)
-            if any((self._pages / f"{page}.html").exists() for page in pages):
-                return True
+        if self._sink.has_page(hand_in, names):
+            return True
         if not all(self._course.result(student, assignment, name) for name in names):
             return False
         graded = time_of(self._course.autograded(student, assignment))
         if graded is None:
-            return self._pages is None and not self._has_changed(hand_in)
+            return not self._keeps_all and not self._has_changed(hand_in)
         return hand_in.handed_in <= graded
 
 

@@ -26,7 +26,7 @@ from gradekit.course.printing import printable
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.watch.after_grading import Counting, DuePages
 from gradekit.watch.arrivals import HandIn
-from gradekit.watch.pipeline import Blocked, GradedHandIn, NotGraded, away, gone, no_space
+from gradekit.watch.pipeline import Blocked, GradedHandIn, NotGraded, away, no_space
 from gradekit.watch.status import Event, EventKind, Reports, locked
 from gradekit.watch.waiting import Waiting
 from gradekit.watch.watched import WatchedCourse, WatchOptions
@@ -51,7 +51,7 @@ class Watch:
         self._waiting = Waiting(self._watched, self._reports)
         self._counting = Counting(self._watched, self._reports)
         self._due = DuePages(self._watched, self._reports)
-        self._begun = self._ending = self._final_pages = False
+        self._begun = self._ending = self._final_pages = self._once = False
 
     def run(self, once: bool = False) -> int:
         """Watch until SIGTERM or SIGINT, or with `once` until everything that has arrived is graded.
@@ -59,11 +59,13 @@ class Watch:
         Returns:
             The exit code: with `once`, 1 if something was refused or not graded.
         """
+        self._once = once
         with locked(self._watched.course.root), self._signals():
-            self._reports.say(EventKind.STARTED, f"watching {self._place}")
+            self._reports.say(EventKind.STARTED, f"watching {self._watched.source.place}")
             self._name_unknown_rules()
-            begun = time.monotonic()
             try:
+                self._watched.source.start(once)
+                begun = time.monotonic()
                 while not self._ending:
                     worked = self._guarded(self._step)
                     if once and not (worked or self._waits_for_more(begun)):
@@ -78,13 +80,8 @@ class Watch:
         return int(once and (self._reports.failed or bool(self._reports.status.blocked)))
 
     @property
-    def _place(self) -> str:
-        course, exchange = self._watched.course, self._watched.exchange
-        return str(exchange.inbound if exchange else course.root / course.folders.submitted_directory)
-
-    @property
     def _is_full(self) -> bool:
-        return bool(self._reports.status.blocked) and os.path.isdir(self._place)
+        return bool(self._reports.status.blocked) and self._watched.source.place.exists()
 
     def _waits_for_more(self, begun: float) -> bool:
         status = self._reports.status
@@ -101,11 +98,10 @@ class Watch:
         except SQLAlchemyError as error:
             self._block(away(error))
         except OSError as error:
-            exchange = self._watched.exchange
             if error.errno in FOR_EVERYBODY:
                 self._block(no_space(error))
-            elif exchange and not exchange.inbound.is_dir():
-                self._block(gone(exchange.inbound))
+            elif reason := self._watched.source.why_away():
+                self._block(reason)
             else:
                 self._block(str(error))
         else:
@@ -150,6 +146,7 @@ class Watch:
             return
         if reopened is not None:
             self._watched = reopened
+            reopened.source.start(self._once)
             for part in (self._waiting, self._counting, self._due):
                 part.settings_changed(reopened)
             self._reports.say(EventKind.RELOADED, "the settings have changed and were read again")
@@ -222,14 +219,12 @@ class Watch:
     def _finished(self, graded: GradedHandIn) -> None:
         hand_in, record = graded.hand_in, graded.record
         seconds = hand_in.waited(datetime.now(UTC))
-        kind, what = EventKind.RELEASED, f"page released after {seconds:.1f} s"
+        kind, what = EventKind.RELEASED, f"page {self._watched.sink.done} after {seconds:.1f} s"
         if record.page == Page.HELD:
             kind, what = EventKind.HELD, f"page held until {time_in_words(record.due)}"
             self._due.hold(hand_in.student, hand_in.assignment, record)
         else:
             self._reports.add_latency(seconds)
-            if self._watched.exchange is None:
-                what = f"page written after {seconds:.1f} s"
         nothing_graded = record.max_points > 0 and not any(record.notebooks.values())
         points = f"{record.score:g} of {record.max_points:g} points"
         event = Event(

@@ -17,7 +17,7 @@ from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from gradekit.attempts.records import AttemptRecord, Attempts, Page, outcomes_of
-from gradekit.attempts.rules import AttemptRules, is_in_time, turns
+from gradekit.attempts.rules import AttemptRules, Shows, is_in_time, turns
 from gradekit.course import CourseError
 from gradekit.course.files import FOR_EVERYBODY, notebooks_in
 from gradekit.course.printing import printable
@@ -25,13 +25,14 @@ from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.write import NoSpace, Writer
 from gradekit.nbgrader_plugin.converters import FeedbackOne, reason_of
+from gradekit.nbgrader_plugin.course_folders import beside_of
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.page.shown import deadline_of
 from gradekit.submission.renamed import is_notebook, move_up, put_endings_right
 from gradekit.verdict.grade import points_of
 from gradekit.watch.arrivals import HandIn
-from gradekit.watch.exchange import ExchangeOf
 from gradekit.watch.history import History
+from gradekit.watch.ways import PageOf, Way
 
 
 class NotGraded(Exception):
@@ -61,11 +62,6 @@ def away(error: BaseException) -> str:
     return f"{reason}. Nothing is lost, and grading continues when the gradebook can be reached"
 
 
-def gone(inbound: Path) -> str:
-    """A sentence about an exchange that doesn't exist."""
-    return f"{inbound} does not exist; waiting for it. Mount it, or create it with `nbgrader release_assignment NAME`"
-
-
 @dataclass
 class GradedHandIn:
     """The outcome of a hand-in, and sentences about anything that a person has to look at."""
@@ -83,19 +79,19 @@ class Pipeline:
     `NotGraded` if this is about one hand-in, `NoPage` if it is graded by then, and `Blocked` if it is about all of them.
 
     Args:
-        exchange: None for a course that doesn't use it.
+        heard: nbgrader's warnings, as they come.
     """
 
     def __init__(
         self,
         course: RunningCourse,
-        exchange: ExchangeOf | None,
+        way: Way,
         rules: AttemptRules,
         history: History,
         heard: list[str],
     ) -> None:
-        self._course, self._exchange, self._rules, self._history = course, exchange, rules, history
-        self._heard = heard
+        self._course, self._rules, self._history, self._heard = course, rules, history, heard
+        self._source, self._sink = way.source, way.sink
         self._writer = Writer(course)
         self._config = deepcopy(course.config)
         self._config.GenerateFeedback.force = True
@@ -107,15 +103,17 @@ class Pipeline:
         folder = self._course.submitted(hand_in.student, hand_in.assignment)
         sentences: list[str] = []
         with self._course.alone():
-            if self._exchange is not None:
+            if self._source.keeps_all:
                 with self._failing_as(NotGraded, lambda: self._require_there(hand_in)):
                     self._require_unchanged(hand_in)
-                    when = hand_in.handed_in.replace(tzinfo=None)
-                    self._exchange.collect(hand_in.folder, hand_in.student, when)
+                    self._source.collect(hand_in)
             sentences += self._heard
             self._heard.clear()
             sentences += move_up(folder, self._course.assignment(hand_in.assignment).released_names())
-            sentences += put_endings_right(str(folder), newest=self._exchange is None)
+            sentences += put_endings_right(str(folder), newest=not self._source.keeps_all)
+            if hand_in.left_out:
+                beside = beside_of(folders, folder, hand_in.assignment)
+                sentences += beside.note(dict(hand_in.left_out))
         if not notebooks_in(folder):
             raise NotGraded("it has no notebook")
         return sentences
@@ -129,7 +127,7 @@ class Pipeline:
             record = record_of(self._course, self._rules, hand_in)
             self._store(record, hand_in)
             held = self._history.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in)
-            self._write_page(hand_in.student, hand_in.assignment, held)
+            self._write_page(hand_in.student, hand_in.assignment, record, held)
             if record.due <= datetime.now(UTC):
                 record = self.release(hand_in.student, hand_in.assignment, record)
         return GradedHandIn(hand_in, record, submission.problems)
@@ -159,12 +157,9 @@ class Pipeline:
         page = Path(folders.format_path(folders.feedback_directory, student, assignment))
         own = self._course.folders
         shown = Path(own.format_path(own.feedback_directory, student, assignment))
-        with self._failing_as(NoPage, self._require_exchange), self._course.alone():
+        with self._failing_as(NoPage, self._require_sink), self._course.alone():
             if page.is_dir():  # otherwise, the process was killed after it had moved the page
-                if self._exchange is not None:
-                    if not (page / "submission_secret.txt").is_file():
-                        raise NoPage("it has no submission_secret.txt. The student needs a newer nbgrader")
-                    self._exchange.release(folders)
+                self._sink.release(PageOf(student, assignment, record, page, folders))
                 shutil.rmtree(shown, ignore_errors=True)
                 shown.parent.mkdir(parents=True, exist_ok=True)
                 os.replace(page, shown)
@@ -179,11 +174,11 @@ class Pipeline:
     def rewrite(self, student: str, assignment: str, record: AttemptRecord) -> None:
         """Write the page of the attempt in autograded/ again and release it; it is final."""
         held = self._history.held_folder(student, assignment, record.handed_in)
-        with self._failing_as(NoPage, self._require_exchange):
-            self._write_page(student, assignment, held)
+        with self._failing_as(NoPage, self._require_sink):
+            self._write_page(student, assignment, record, held)
         self.release(student, assignment, record, final=True)
 
-    def _write_page(self, student: str, assignment: str, held: Path) -> None:
+    def _write_page(self, student: str, assignment: str, record: AttemptRecord, held: Path) -> None:
         unfinished = held.with_name(f"{held.name}.unfinished")
         folders = self._folders_in(unfinished, student, assignment)
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -191,13 +186,23 @@ class Pipeline:
         converter = FeedbackOne(autograded, coursedir=folders, config=self._config, log=self._course.log)
         try:
             with self._course.alone():
+                shows = self._shows(student, assignment)  # not later than the page is written, so never more
                 converter.start()
+                page = Path(folders.format_path(folders.feedback_directory, student, assignment))
+                self._sink.complete(PageOf(student, assignment, record, page, folders, shows))
         except SystemExit as stopped:  # raised by one of gradekit's steps
             raise NoPage(str(stopped).splitlines()[0]) from stopped
         except Exception as error:
             raise (converter.failure or error) from error
         shutil.rmtree(held, ignore_errors=True)
         os.replace(unfinished, held)
+
+    def _shows(self, student: str, assignment: str) -> Shows:
+        """How much a page that is written now shows."""
+        with self._course.gradebook() as book:
+            deadline = deadline_of(book, assignment, student)
+        rule = self._rules.of(assignment)
+        return rule.shows if is_in_time(rule, datetime.now(UTC), deadline) else Shows.EVERYTHING
 
     def _folders_in(self, place: Path, student: str, assignment: str) -> CourseDirectory:
         """The course's folders, with a different one for feedback."""
@@ -227,12 +232,13 @@ class Pipeline:
     def _attempts(self, hand_in: HandIn) -> Attempts:
         return Attempts.load(self._course.root, hand_in.assignment, hand_in.student)
 
-    def _require_exchange(self) -> None:
-        if self._exchange is not None and not self._exchange.inbound.is_dir():
-            raise Blocked(gone(self._exchange.inbound))
+    def _require_sink(self) -> None:
+        if reason := self._sink.why_away():
+            raise Blocked(reason)
 
     def _require_there(self, hand_in: HandIn) -> None:
-        self._require_exchange()
+        if reason := self._source.why_away():
+            raise Blocked(reason)
         if not hand_in.folder.is_dir():
             raise NotGraded("it was deleted before it was collected")
 

@@ -9,7 +9,7 @@ from gradekit.attempts.records import Attempts
 from gradekit.attempts.rules import Chance, NoChance, is_in_time, time_in_words
 from gradekit.course import Assignment, stamp_of
 from gradekit.course.files import Stamp
-from gradekit.course.printing import printable, quoted
+from gradekit.course.printing import printable
 from gradekit.watch.arrivals import HandIn, Look, Refusal, time_of
 from gradekit.watch.history import Deadlines
 from gradekit.watch.pipeline import NotGraded
@@ -98,7 +98,7 @@ class Waiting:
         self._unknown: dict[str, str] = {}
         self._broken: dict[str, tuple[Stamp, str]] = {}
         self._given_up: dict[HandIn, tuple[Stamp, str]] = {}
-        self._refused: dict[Path, str] = {}
+        self._refused: dict[tuple[Path, str], str] = {}
         self._late: set[HandIn] = set()
 
     def look_if_needed(self) -> bool:
@@ -115,7 +115,7 @@ class Waiting:
             self._next_look = time.monotonic() + LOOK_SECONDS
             return True
         turn_came = any(not self.queue.has(*names) for names in self._after_others)
-        if self._watched.arrivals.changed() or turn_came:
+        if self._watched.source.changed() or turn_came:
             self._look()
         return False
 
@@ -149,7 +149,7 @@ class Waiting:
         self._count()
 
     def _look(self) -> None:
-        look = self._watched.arrivals.look()
+        look = self._watched.source.look()
         chosen = [hand_in for hand_in in look.hand_ins if self._watched.is_chosen(hand_in.assignment)]
         self._name_unknown({hand_in.assignment for hand_in in chosen} - set(self._known))
         there = [hand_in for hand_in in chosen if hand_in.assignment in self._known]
@@ -189,8 +189,7 @@ class Waiting:
             if hand_in not in self._late:
                 text = (
                     f"handed in at {time_in_words(hand_in.handed_in)}, after the deadline, so it is left to you: "
-                    f"`nbgrader collect {quoted(hand_in.assignment)} --student={quoted(hand_in.student)} --update` and "
-                    "autograde it, or grant an extension"
+                    f"{self._watched.source.accepting(hand_in)}"
                 )
                 self._reports.say(EventKind.WAITING, text, hand_in.student, hand_in.assignment)
         self._late = set(left)
@@ -242,14 +241,14 @@ class Waiting:
 
     def _refuse(self, look: Look) -> None:
         """Report each refused hand-in once, even if the command is started again."""
-        now = {refusal.folder: refusal for refusal in look.refused}
-        for folder in sorted(now.keys() - self._refused.keys()):
-            refusal = now[folder]
+        now = {(refusal.folder, refusal.name): refusal for refusal in look.refused}
+        for key in sorted(now.keys() - self._refused.keys()):
+            refusal = now[key]
             self._reports.failed = True
             if ListedHandIn(_name_of(refusal), refusal.reason) not in self._reports.refused_before:
-                text = f"refused: {printable(str(folder), None)} {refusal.reason}"
+                text = f"refused: {printable(refusal.name or str(refusal.folder), None)} {refusal.reason}"
                 self._reports.say(EventKind.REFUSED, text, refusal.student, refusal.assignment)
-        self._refused = {folder: refusal.reason for folder, refusal in now.items()}
+        self._refused = {key: refusal.reason for key, refusal in now.items()}
         self._reports.status.refused = last_listed((_name_of(each), each.reason) for each in now.values())
 
     def _try_again(self) -> None:
@@ -273,5 +272,7 @@ class Waiting:
 
 def _name_of(refusal: Refusal) -> str:
     """The name of the folder; in submitted/, where it is that of the assignment, after the student's."""
+    if refusal.name:
+        return printable(f"{refusal.student} {refusal.name}".strip(), None)
     name = refusal.folder.name
     return printable(name if "+" in name else f"{refusal.student} {name}".strip())

@@ -14,23 +14,26 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import local_workers
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.watch.arrivals import Inbound, Submitted
-from gradekit.watch.exchange import ExchangeOf, put_all_back
+from gradekit.watch.arrivals import Submitted
+from gradekit.watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, put_all_back
 from gradekit.watch.history import History
 from gradekit.watch.pipeline import Heard, Pipeline
+from gradekit.watch.ways import FolderSink, OpensWay, Way
 
 
 @dataclass(frozen=True)
 class WatchOptions:
     """The options of `gradekit watch`.
 
-    Without `assignments`, all are watched. With `folder`, hand-ins arrive in submitted/ instead of the exchange.
+    Without `assignments`, all are watched. With `folder`, hand-ins arrive in submitted/ instead of the exchange, and
+    with `way`, as a package has it.
     """
 
     course_dir: Path | None
     assignments: tuple[str, ...]
     folder: bool
     grading: GradingOptions
+    way: OpensWay | None = None
 
 
 class Gradings:
@@ -87,25 +90,19 @@ class WatchedCourse:
 
     def __init__(self, course: RunningCourse, options: WatchOptions) -> None:
         self.course, self._options = course, options
-        heard, log = Heard(), logging.getLogger(__name__)
-        log.handlers, log.propagate = [heard], False
-        self.exchange = None if options.folder else ExchangeOf(course.config, course.folders, log)
-        self.arrivals: Inbound | Submitted
-        if self.exchange is None:
-            self.arrivals = Submitted(self._submitted)
-        else:
-            self.exchange.require_folders()
-            self.arrivals = Inbound(self.exchange.inbound, self.exchange.check_owner)
+        heard = Heard()
+        way = self._way(heard)
+        self.source, self.sink = way.source, way.sink
         self.rules = AttemptRules(config=course.config)
         plugin = second_chance_of(course.config)
         self.chance = plugin.chance if plugin else None
-        if self.exchange is None:
+        if not self.source.keeps_all:
             self._require_exchange_for_rules()
-        self.history = History(course, self.exchange.feedback if self.exchange else None)
+        self.history = History(course, self.source.keeps_all, self.sink)
         self.gradings = Gradings(course, options.grading)
         if options.grading.kernel_name:  # for the writers, too
             course.config.RunChecks.student_kernel = options.grading.kernel_name
-        self.pipeline = Pipeline(course, self.exchange, self.rules, self.history, heard.sentences)
+        self.pipeline = Pipeline(course, way, self.rules, self.history, heard.sentences)
         self.configuration = self._configuration_stamp()
 
     def repair(self) -> None:
@@ -167,7 +164,20 @@ class WatchedCourse:
         return found
 
     def close(self) -> None:
+        self.source.close()
         self.gradings.close()
+
+    def _way(self, heard: Heard) -> Way:
+        if self._options.way is not None:
+            return self._options.way(self.course)
+        if self._options.folder:
+            place = self.course.root / self.course.folders.submitted_directory
+            return Way(Submitted(self._submitted, place=place), FolderSink())
+        log = logging.getLogger(__name__)
+        log.handlers, log.propagate = [heard], False
+        exchange = ExchangeOf(self.course.config, self.course.folders, log)
+        exchange.require_folders()
+        return Way(ExchangeSource(exchange), ExchangeSink(exchange))
 
     def _require_exchange_for_rules(self) -> None:
         """Raise CourseError if a rule needs earlier hand-ins: submitted/ has only the last."""

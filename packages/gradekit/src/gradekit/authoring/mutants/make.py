@@ -4,7 +4,9 @@ import ast
 import random
 import textwrap
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nbformat import NotebookNode
 
@@ -35,9 +37,17 @@ class Mutant(Variant):
         return [f"{sign} {line}" for sign, text in sides for line in text.splitlines()]
 
 
-def mutants_of(assignment: Assignment) -> list[Mutant]:
-    """The mutants of all answer cells that a test cell with hidden checks is about, in the order of the notebooks."""
-    found = []
+class Solution(NamedTuple):
+    """A solution cell, the test cells that are about it, and the names that its notebook imports."""
+
+    cell: str
+    source: str
+    tests: tuple[str, ...]
+    imported: frozenset[str]
+
+
+def solutions_of(assignment: Assignment) -> Iterator[Solution]:
+    """All answer cells that a test cell with hidden checks is about, in the order of the notebooks."""
     for path in assignment.source_notebooks():
         notebook = read_notebook(path)
         tests: dict[str, list[str]] = {}
@@ -47,8 +57,16 @@ def mutants_of(assignment: Assignment) -> list[Mutant]:
         for name, its_tests in tests.items():
             cell = find_cell(notebook, name)
             if cell is not None and cell.cell_type == "code" and is_answer_cell(cell):
-                found += mutants_of_cell(name, cell.source, imported, tuple(its_tests))
-    return found
+                yield Solution(name, cell.source, tuple(its_tests), imported)
+
+
+def mutants_of(assignment: Assignment) -> list[Mutant]:
+    """The mutants of all solutions."""
+    return [
+        mutant
+        for solution in solutions_of(assignment)
+        for mutant in mutants_of_cell(solution.cell, solution.source, solution.imported, solution.tests)
+    ]
 
 
 def mutants_of_cell(

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from gradekit.authoring.grade_variants import Progress, grade_variant, run_variants
 from gradekit.authoring.mutants.make import Mutant, mutants_of, sample
+from gradekit.authoring.mutants.standard import is_standard, standard_mutants_of
 from gradekit.checks.variants import Equivalent, Variant, equivalents_of
 from gradekit.course import Assignment, CourseError
 from gradekit.course.printing import quoted
@@ -89,6 +90,7 @@ def run_mutants(
     progress: Progress | None = None,
     only: str = "*",
     everything: bool = False,
+    standard: bool = False,
 ) -> MutationTest:
     """Grade the mutants of an assignment, each until its first check fails.
 
@@ -97,11 +99,13 @@ def run_mutants(
     Args:
         only: shell-style pattern for the mutants' names, such as `attention:*`. All that match are graded.
         everything: grade all mutants, instead of a sample.
+        standard: the standard mutants, instead of the edits of the solutions.
 
     Raises:
         CourseError: there are no mutants, or a solution fails its own checks.
     """
-    made = mutants_of(assignment)
+    made = standard_mutants_of(assignment) if standard else mutants_of(assignment)
+    argued = [entry for entry in equivalents_of(assignment) if is_standard(entry) == standard]
     chosen = [mutant for mutant in made if fnmatchcase(mutant.name, only)]
     if not chosen:
         raise CourseError(
@@ -122,7 +126,7 @@ def run_mutants(
             raise CourseError(
                 f"{variant.name} itself fails {fate.killed_by or fate.fault}: run `gradekit audit {quoted(assignment.name)}`"
             )
-    return MutationTest(assignment, made, fates, equivalents_of(assignment))
+    return MutationTest(assignment, made, fates, argued)
 
 
 def _fate_of(assignment: Assignment, variant: Variant) -> Fate:

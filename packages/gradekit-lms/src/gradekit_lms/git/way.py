@@ -1,0 +1,247 @@
+"""The way by Git: the source of hand-ins that were fetched, and the sink for results and pages."""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from gradekit.course import CourseError
+from gradekit.course.printing import counted, quoted
+from gradekit.grading.running_course import RunningCourse
+from gradekit.submission.extra_files import TIMESTAMP
+from gradekit.verdict.results import score_in_words
+from gradekit.watch.arrivals import HandIn, Look, Refusal
+from gradekit.watch.exchange import replacing
+from gradekit.watch.ways import PageOf, Way
+from gradekit_lms.git.looking import assignments_in
+from gradekit_lms.git.result_json import result_document
+from gradekit_lms.git.roster import read_roster
+from gradekit_lms.git.settings import GitHandIns, Job, job_for
+from gradekit_lms.git.store import Fetched, GitStore, Outgoing
+
+RESULT_FILE = "result.json"
+#: a process that fetches and ends is started again after this many seconds
+_AGAIN_SECONDS = 30.0
+_END_SECONDS = 5.0
+_DELIVER_SECONDS = 120.0
+
+
+def open_way(course: RunningCourse, roster: Path, given: dict[str, str]) -> Way:
+    """The way by Git of a course.
+
+    Args:
+        given: secrets from the environment.
+
+    Raises:
+        CourseError: a setting or the roster is wrong.
+    """
+    settings = GitHandIns.of(course)
+    roster = roster.absolute()
+    read_roster(
+        roster,
+        settings.branch,
+        settings.protocols,
+        assignments_in(course.root / course.folders.source_directory),
+    )
+    if shutil.which("git") is None:
+        raise CourseError("hand-ins by Git need git, which is not installed")
+    store = GitStore(course.root)
+    jobs = {mode: job_for(course, settings, roster, mode, given) for mode in ("watch", "once", "deliver")}
+    return Way(GitSource(course, store, jobs), GitSink(course, store, settings))
+
+
+class GitSource:
+    """Hand-ins that the process that fetches has stored."""
+
+    keeps_all = True
+
+    def __init__(self, course: RunningCourse, store: GitStore, jobs: dict[str, Job]) -> None:
+        self._course, self._store, self._jobs = course, store, jobs
+        self._process: subprocess.Popen[bytes] | None = None
+        self._again = 0.0
+        self._once = False
+        self._stamp: object = None
+        self._look_again = True
+
+    @property
+    def place(self) -> Path:
+        return Path(self._jobs["watch"].roster)
+
+    def start(self, once: bool) -> None:
+        self._once = once
+        if once:
+            self._process = self._started("once")
+            if code := self._process.wait():
+                raise CourseError(f"the repositories could not be fetched ({code}): see {self._store.log}")
+            self._process = None
+        else:
+            self._process = self._started("watch")
+
+    def close(self) -> None:
+        if self._process is not None:
+            _stop(self._process)
+            self._process = None
+        if self._once and self._jobs["deliver"].report and self._store.outgoing():
+            process = self._started("deliver")
+            try:
+                process.wait(_DELIVER_SECONDS)
+            except subprocess.TimeoutExpired:
+                _stop(process)  # what is left is sent by the next command
+
+    def why_away(self) -> str:
+        return ""
+
+    def changed(self) -> bool:
+        self._keep_fetching()
+        return self._look_again or self._store.stamp() != self._stamp
+
+    def look(self) -> Look:
+        self._stamp, self._look_again = self._store.stamp(), False
+        look = Look()
+        for folder, fetched in self._store.all():
+            look.add(folder, _hand_in(folder, fetched))
+        for problem in self._store.problems:
+            look.refused.append(
+                Refusal(self.place, problem.reason, problem.student, problem.assignment, problem.name)
+            )
+        log = self._store.log
+        if self._process is not None and self._process.poll() is not None:
+            reason = f"could not be fetched, since the process for this ended: see {log}"
+            look.refused.append(Refusal(self.place, reason, name="repositories"))
+        if self._store.not_sent.is_dir() and (count := len(list(self._store.not_sent.iterdir()))):
+            reason = f"refused by the host: see {log}, then empty {self._store.not_sent}"
+            look.refused.append(Refusal(self.place, reason, name=counted(count, "result")))
+        return look
+
+    def collect(self, hand_in: HandIn) -> None:
+        collected = self._course.submitted(hand_in.student, hand_in.assignment)
+        with replacing(collected):
+            shutil.copytree(hand_in.folder, collected)
+            (collected / TIMESTAMP).write_text(
+                f"{hand_in.handed_in:%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8"
+            )
+
+    def accepting(self, hand_in: HandIn) -> str:
+        fetched = self._at(hand_in)
+        before = fetched.not_before if fetched else None
+        since = f"it was not there yet at {before:%Y-%m-%d %H:%M:%S} UTC; " if before else ""
+        return (
+            f"{since}to accept it, set a later deadline for this student: "
+            f"`gradekit deadline {quoted(hand_in.assignment)} TIME --student {quoted(hand_in.student)}`"
+        )
+
+    def _at(self, hand_in: HandIn) -> Fetched | None:
+        return fetched_at(self._store, hand_in.student, hand_in.assignment, hand_in.handed_in.isoformat())
+
+    def _keep_fetching(self) -> None:
+        """Start the process again if it has ended, but not at once."""
+        if self._process is None or self._process.poll() is None:
+            return
+        if not self._again:
+            self._again, self._look_again = time.monotonic() + _AGAIN_SECONDS, True
+        elif time.monotonic() >= self._again:
+            self._process, self._again, self._look_again = self._started("watch"), 0.0, True
+
+    def _started(self, mode: str) -> "subprocess.Popen[bytes]":
+        self._store.log.parent.mkdir(parents=True, exist_ok=True)
+        with self._store.log.open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "gradekit_lms.git.fetching"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C ends the hand-ins under way first
+                cwd="/",
+            )
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), process.stdin as job:
+            job.write(msgspec.json.encode(self._jobs[mode]))
+        return process
+
+
+class GitSink:
+    """Results and pages, in a folder for each commit; they are told to the host, if that is set."""
+
+    done = "returned"
+
+    def __init__(self, course: RunningCourse, store: GitStore, settings: GitHandIns) -> None:
+        self._course, self._store, self._settings = course, store, settings
+
+    def why_away(self) -> str:
+        return ""
+
+    def has_page(self, hand_in: HandIn, notebooks: list[str]) -> bool:
+        return False
+
+    def complete(self, page: PageOf) -> None:
+        fetched = self._fetched(page)
+        if fetched is None:
+            return  # the instructor has collected it in another way
+        names = self._course.assignment(page.assignment).released_names()
+        results = {name: self._course.result(page.student, page.assignment, name) for name in names}
+        graded = {name: result for name, result in results.items() if result is not None}
+        document = result_document(fetched, page.record, graded, page.shows, self._course.folders.course_id)
+        (page.pages / RESULT_FILE).write_text(
+            json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+
+    def release(self, page: PageOf) -> None:
+        fetched = self._fetched(page)
+        if fetched is None or not (page.pages / RESULT_FILE).is_file():
+            return
+        place = self._course.root / self._settings.returned / page.student / page.assignment / fetched.commit
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self._store.scratch() as scratch:
+            for path in sorted(page.pages.iterdir()):
+                if path.suffix == ".html" or path.name == RESULT_FILE:
+                    shutil.copyfile(path, scratch / path.name)
+            if place.exists():
+                os.rename(place, self._store.unfinished / secrets.token_hex(8))
+            os.rename(scratch, place)
+        if self._settings.report:
+            document = json.loads((place / RESULT_FILE).read_text(encoding="utf-8"))
+            scale = page.record.max_points / document["max-score"] if document["max-score"] else 1.0
+            score = document["score"] * scale
+            text = score_in_words(round(score, 2), page.record.max_points)
+            left_out = (
+                f"; {len(fetched.left_out)} files were left out, see the page" if fetched.left_out else ""
+            )
+            outgoing = Outgoing(
+                fetched.remote,
+                fetched.commit,
+                page.assignment,
+                score,
+                page.record.max_points,
+                text + left_out,
+            )
+            self._store.post(f"{page.student}\0{page.assignment}\0{fetched.commit}", outgoing)
+
+    def _fetched(self, page: PageOf) -> Fetched | None:
+        return fetched_at(self._store, page.student, page.assignment, page.record.handed_in.isoformat())
+
+
+def fetched_at(store: GitStore, student: str, assignment: str, when: str) -> Fetched | None:
+    """The hand-in of this time, in ISO format."""
+    found = (fetched for _, fetched in store.of(student, assignment) if fetched.handed_in.isoformat() == when)
+    return next(found, None)
+
+
+def _hand_in(folder: Path, fetched: Fetched) -> HandIn:
+    left_out = tuple((name, reason) for name, reason in fetched.left_out)
+    return HandIn(fetched.student, fetched.assignment, fetched.handed_in, folder, left_out=left_out)
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,271 @@
+"""Faults around a function or class of a solution. The text of this module runs in a notebook, after the solution.
+
+None of them is visible in a single call of ordinary size: they are what hidden checks of one call with one size miss.
+"""
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+#: what the checks gave to each function and got from it, by its name: see `watched`
+_seen: dict[str, dict[str, Any]] = {}
+
+
+def watched(target: Any, name: str) -> Any:
+    """The target, which notes in `_seen` the kinds of its arguments and results, and whether it draws numbers."""
+    notes = _seen.setdefault(name, {"arguments": {}, "returns": [], "axes": [], "draws": False})
+
+    def watch(function: Callable[..., Any], making: bool) -> Callable[..., Any]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def watching(*args: Any, **kwargs: Any) -> Any:
+            for key, value in _named(signature, args, kwargs).items():
+                default = signature.parameters[key].default
+                usual = "" if default is inspect.Parameter.empty else " by default"
+                if usual and isinstance(value, int | float) and value != default:
+                    usual = " unlike the default"
+                kinds = notes["arguments"].setdefault(f"__init__ {key}" if making else key, [])
+                kinds.extend({_kind(value) + usual} - set(kinds))
+                for part in _arrays(value):
+                    notes["axes"] = sorted({*notes["axes"], len(part.shape)})
+            before = _random_state()
+            value = function(*args, **kwargs)
+            notes["draws"] = notes["draws"] or _random_state() != before
+            if not making:
+                notes["returns"].extend({_kind(value)} - set(notes["returns"]))
+            return value
+
+        return watching
+
+    return _around(target, watch)
+
+
+def wrong(target: Any, fault: str, parameter: str = "") -> Any:
+    """The target with one fault, of `_FAULTS` or about the number that a parameter takes."""
+    make = _FAULTS.get(fault) or functools.partial(_about_number, fault, parameter)
+    making = parameter.startswith("__init__ ")
+    return _around(target, lambda function, is_init: make(function) if is_init == making else function)
+
+
+def _around(target: Any, wrap: Callable[[Callable[..., Any], bool], Callable[..., Any]]) -> Any:
+    if not isinstance(target, type):
+        return wrap(target, False)
+    method = "forward" if "forward" in vars(target) else "__call__"
+    for name, is_init in ((method, False), ("__init__", True)):
+        if name in vars(target):
+            setattr(target, name, wrap(vars(target)[name], is_init))
+    return target
+
+
+def _named(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name, without `self` and those that the call leaves to their defaults."""
+    try:
+        found = dict(signature.bind(*args, **kwargs).arguments)
+    except TypeError:
+        return {}
+    plain = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    return {
+        key: value
+        for key, value in found.items()
+        if key != "self" and signature.parameters[key].kind in plain
+    }
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        yield value
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _arrays(part)
+
+
+def _kind(value: Any) -> str:
+    """What a value is, in a word."""
+    if isinstance(value, bool) or value is None:
+        return "flag"
+    if isinstance(value, int | float | str):
+        return type(value).__name__
+    if isinstance(value, tuple | list):
+        return f"{_kind(value[0])}, …" if len(value) else "empty"
+    if not any(True for _ in _arrays(value)):
+        return "module" if hasattr(value, "training") else "object"
+    kind = str(value.dtype)
+    return (
+        "floats" if "float" in kind else "bools" if "bool" in kind else "ids" if "int" in kind else "object"
+    )
+
+
+def _random_state() -> bytes:
+    torch = sys.modules.get("torch")
+    return bytes(torch.get_rng_state().numpy().tobytes()) if torch else b""
+
+
+def _changed(value: Any) -> Any:
+    """Another value of the same kind and shape."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, float):
+        return 1.5 * value + 0.5
+    if isinstance(value, str):
+        return value + value[-1:] + "?"
+    if isinstance(value, tuple | list) and len(value):
+        parts = [_changed(value[0]), *value[1:]]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    match _kind(value):
+        case "floats":
+            return 1.5 * value + 0.5
+        case "ids":
+            return value + 1
+        case "bools":
+            return ~value
+    return value
+
+
+def _if(condition: Callable[[Any], bool]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The fault of a function that is wrong where the condition holds for an array among its arguments."""
+
+    def fault(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def limited(*args: Any, **kwargs: Any) -> Any:
+            met = any(condition(part) for value in [*args, *kwargs.values()] for part in _arrays(value))
+            value = function(*args, **kwargs)
+            return _changed(value) if met else value
+
+        return limited
+
+    return fault
+
+
+def _of_kind(kind: str, condition: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda array: _kind(array) == kind and 0 not in array.shape and condition(array)
+
+
+def _has_large(array: Any) -> bool:
+    sizes = abs(array[abs(array) < float("inf")])
+    return bool(len(sizes)) and bool(sizes.max() > 30)
+
+
+def _has_repeated(array: Any) -> bool:
+    rows = array.reshape(-1, array.shape[-1]) if len(array.shape) else array.reshape(1, 1)
+    return any(len(set(row.tolist())) < len(row) for row in rows)
+
+
+def _remembers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns what it returned for the first arguments of these shapes, as with a mask that was kept."""
+    kept: dict[Any, Any] = {}
+
+    @functools.wraps(function)
+    def remembering(*args: Any, **kwargs: Any) -> Any:
+        values = [*args, *sorted(kwargs.items())]
+        key = tuple(
+            tuple((tuple(part.shape), str(part.dtype)) for part in parts) or repr(value)[:80]
+            for value in values
+            for parts in [list(_arrays(value))]
+        )
+        if key not in kept:
+            kept[key] = function(*args, **kwargs)
+        return kept[key]
+
+    return remembering
+
+
+def _in_place(only_with_more: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Changes the first array that it is given; `only_with_more`: only if it is given an optional argument, too."""
+
+    def fault(function: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def changing(*args: Any, **kwargs: Any) -> Any:
+            value = function(*args, **kwargs)
+            named = _named(signature, args, kwargs)
+            more = any(signature.parameters[key].default is not inspect.Parameter.empty for key in named)
+            array = next((part for part in _arrays(list(named.values())) if 0 not in part.shape), None)
+            if array is not None and (more or not only_with_more):
+                data = array.data if hasattr(array, "detach") else array
+                data[...] = (
+                    data.flip(0)
+                    if hasattr(data, "flip") and len(data.shape) and len(data) > 1
+                    else _changed(data)
+                )
+            return value
+
+        return changing
+
+    return fault
+
+
+def _single_precision(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Loses half the digits of double precision."""
+
+    def rounded(value: Any) -> Any:
+        if isinstance(value, tuple | list):
+            return type(value)(map(rounded, value)) if not hasattr(value, "_fields") else value
+        if "float64" not in str(getattr(value, "dtype", "")):
+            return value
+        return (
+            value.float().double() if hasattr(value, "double") else value.astype("float32").astype("float64")
+        )
+
+    return functools.wraps(function)(lambda *args, **kwargs: rounded(function(*args, **kwargs)))
+
+
+def _left_training(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def waking(*args: Any, **kwargs: Any) -> Any:
+        value = function(*args, **kwargs)
+        for given in [*args, *kwargs.values()]:
+            if _kind(given) == "module" and hasattr(given, "train"):
+                given.train()
+        return value
+
+    return waking
+
+
+def _seeded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def seeding(*args: Any, **kwargs: Any) -> Any:
+        sys.modules["torch"].manual_seed(7)
+        return function(*args, **kwargs)
+
+    return seeding
+
+
+def _about_number(fault: str, parameter: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`ignores` the number that the parameter takes, or `halves` it."""
+    parameter = parameter.removeprefix("__init__ ")
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def mistaken(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        if parameter in bound.arguments and isinstance(bound.arguments[parameter], int | float):
+            number = bound.arguments[parameter]
+            half = number // 2 if isinstance(number, int) else number / 2
+            default = signature.parameters[parameter].default
+            bound.arguments[parameter] = default if fault == "ignores" else half
+        return function(*bound.args, **bound.kwargs)
+
+    return mistaken
+
+
+_FAULTS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    "remembers": _remembers,
+    "in_place": _in_place(False),
+    "in_place_extra": _in_place(True),
+    "axis_of_one": _if(lambda array: 1 in array.shape),
+    "above_40": _if(lambda array: any(size > 40 for size in array.shape)),
+    "above_512": _if(lambda array: any(size > 512 for size in array.shape)),
+    "five_axes": _if(lambda array: len(array.shape) >= 5),
+    "large": _if(_of_kind("floats", _has_large)),
+    "float64": _single_precision,
+    "large_id": _if(_of_kind("ids", lambda array: bool(array.max() > 26))),
+    "repeated": _if(_of_kind("ids", _has_repeated)),
+    "training": _left_training,
+    "seeded": _seeded,
+}

@@ -1,0 +1,140 @@
+"""Side effects of the student's code, and the standard mutants that look for what one call can't show."""
+
+import pytest
+
+from gradekit.authoring.grade_variants import grade_variant
+from gradekit.authoring.mutants.survivors import run_mutants
+from gradekit.checks.variants import Variant
+
+from .needs import needs_torch
+
+pytestmark = needs_torch
+
+IN_PLACE = "def double(x):\n    y = 2 * x\n    x.data.zero_()\n    return y"
+IN_PLACE_IF_LARGE = (
+    "def double(x):\n    y = 2 * x\n    if x.numel() > 6:\n        x.data.zero_()\n    return y"
+)
+MODULES = '''
+import torch
+from gradekit.checks import points
+
+HELP = """
+import torch
+
+class Layer(torch.nn.Module):
+    def forward(self, x):
+        return x
+"""
+
+
+@points(1)
+def test_first(student):
+    """A model in evaluation mode."""
+    layer = student.define(HELP).Layer().eval()
+    student.double(layer)
+
+
+@points(1)
+def test_second(student):
+    """The same again."""
+    layer = student.define(HELP).Layer().eval()
+    student.double(layer)
+'''
+
+
+def failed(course, source: str) -> dict[str, str]:
+    """The messages of the checks that an answer fails, by name."""
+    result = grade_variant(course.assignment, Variant("answer", "double", source=source)).result
+    return {
+        check.name: check.message
+        for exercise in result.exercises
+        for check in exercise.checks
+        if check.message
+    }
+
+
+def without_the_check_of_inputs(course) -> None:
+    text = course.checks.read_text()
+    course.checks.write_text(
+        text[: text.index("@points(1)\ndef test_unchanged")].replace("assert_unchanged, ", "")
+    )
+
+
+def test_an_input_changed_in_another_check_fails_the_check_that_asks(tiny_course):
+    assert list(failed(tiny_course, IN_PLACE)) == ["test_unchanged"]
+    (message,) = failed(tiny_course, IN_PLACE_IF_LARGE).values()  # only the drawn sizes are large enough
+    assert message == "`double` changed its argument `x` in place. Make a new tensor instead."
+
+
+def test_without_a_check_that_asks_the_first_that_sees_it_fails(tiny_course):
+    without_the_check_of_inputs(tiny_course)
+    assert list(failed(tiny_course, IN_PLACE)) == ["test_value"]
+    assert list(failed(tiny_course, IN_PLACE_IF_LARGE)) == ["test_any_size"]
+
+
+def test_a_file_may_allow_side_effects(tiny_course):
+    without_the_check_of_inputs(tiny_course)
+    text = "import pytest\n\npytestmark = pytest.mark.side_effects\n" + tiny_course.checks.read_text()
+    tiny_course.checks.write_text(text)
+    assert failed(tiny_course, IN_PLACE) == {}
+
+
+def test_a_model_left_in_training_mode_is_said_once(tiny_course):
+    tiny_course.checks.write_text(MODULES)
+    (message,) = failed(tiny_course, "def double(x):\n    x.train()").values()
+    assert message.startswith(
+        "`double` got its argument `x` in evaluation mode and left it in training mode."
+    )
+    assert failed(tiny_course, "def double(x):\n    x.eval()") == {}
+
+
+SEEDING = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        torch.manual_seed(3)
+        return x
+
+def double(x):
+    return x
+"""
+
+
+def test_a_module_that_sets_the_seed_is_told_so(tiny_course):
+    tiny_course.checks.write_text(
+        "import torch\nfrom gradekit.checks import points\n\n\n@points(1)\ndef test_it(student):\n"
+        "    student.Model()(torch.ones(2))\n"
+    )
+    assert "sets the random seed each time" in failed(tiny_course, SEEDING)["test_it"]
+    assert failed(tiny_course, SEEDING.replace("torch.manual_seed(3)", "pass")) == {}
+
+
+def test_the_standard_mutants_follow_from_what_the_checks_give(tiny_course):
+    run = run_mutants(tiny_course.assignment, workers=1, standard=True, everything=True)
+    assert [mutant.name.removeprefix("double:standard:double:") for mutant in run.made] == [
+        *("remembers", "in_place", "axis_of_one", "above_40", "above_512", "large", "float64"),
+    ]
+    assert [mutant.after for mutant in run.survivors] == [
+        "`double` is wrong for an axis of size 1",
+        "`double` is wrong for an axis longer than 40",
+        "`double` is wrong for an axis longer than 512",
+        "`double` is wrong for numbers above 30",
+        "`double` loses the digits of double precision",
+    ]
+
+
+@pytest.mark.parametrize("words", ["is wrong for an axis of size 1", "changes its first array in place"])
+def test_a_standard_mutant_may_survive_with_a_reason_that_is_true(tiny_course, capsys, words):
+    entry = f'from gradekit.checks import Equivalent\n\nEQUIVALENT = [Equivalent("double", "", "`double` {words}", "So.")]\n'
+    (tiny_course.assignment.checks / "equivalent.py").write_text(entry)
+    assert tiny_course.gradekit("audit", "--standard", "--workers", "1", "01_double") == 1
+    printed = capsys.readouterr().out
+    survives = words.startswith("is wrong")
+    assert ("1 may survive" in printed) == survives
+    assert ("catches it; remove the entry" in printed) == (not survives)
+
+
+def test_edits_and_standard_faults_are_asked_for_one_at_a_time(tiny_course, capsys):
+    assert tiny_course.gradekit("audit", "--standard", "--mutants", "01_double") == 2
+    assert "give either --mutants or --standard" in capsys.readouterr().err

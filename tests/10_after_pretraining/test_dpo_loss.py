@@ -1,0 +1,123 @@
+"""Checks of exercise 6: dpo_loss, against equation 7 of the paper."""
+
+import torch
+
+from gradekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    fail,
+    for_checks,
+    points,
+)
+
+
+@for_checks
+def run(student, /, *arguments, **named):
+    """The pair that the student returns."""
+    found = student.dpo_loss(*arguments, **named)
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        fail("It should return a pair: (loss, margins).")
+    for value, name, shape in zip(found, ["loss", "margins"], [(), tuple(arguments[0].shape)], strict=True):
+        if not isinstance(value, torch.Tensor):
+            fail(f"`{name}` should be a tensor, but is a {type(value).__name__}.")
+        assert_shape(value, shape, name=name)
+    return found
+
+
+def right(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
+    """Return loss and margins, one pair at a time, in float64."""
+    margins = [
+        beta * ((float(a) - float(c)) - (float(b) - float(d)))
+        for a, b, c, d in zip(
+            policy_chosen, policy_rejected, reference_chosen, reference_rejected, strict=True
+        )
+    ]
+    margins = torch.tensor(margins, dtype=torch.float64)
+    return torch.log1p(torch.exp(-margins)).mean().float(), margins.float()
+
+
+@points(3, see="The loss")
+def test_margins(reference, draw, run):
+    """A margin is beta times what the chosen answer has gained more than the rejected one."""
+    inputs = reference.inputs("pairs", a=(6,), b=(6,), c=(6,), d=(6,))
+    _, margins = run(*(4 * one for one in inputs), 0.7)
+    reference.assert_close(margins, name="margins")
+    (batch,) = draw.sizes(1)
+    for number, beta in [(batch, 0.1), (1, 2.5)]:
+        inputs = [3 * draw.normal(number) - 20 for _ in range(4)]
+        _, margins = run(*inputs, beta)
+        assert_close(margins, right(*inputs, beta)[1], name="margins", context=f"with beta={beta}")
+
+
+@points(3, see="The loss")
+def test_loss(reference, draw, run):
+    """The loss is the mean of -log σ(margin) over the batch."""
+    losses = []
+    for label in ("a", "b", "c"):
+        inputs = reference.inputs(label, a=(5,), b=(5,), c=(5,), d=(5,))
+        losses.append(run(*(3 * one for one in inputs), 0.7)[0])
+    reference.assert_close(torch.stack(losses), name="loss", context="of three batches")
+    (batch,) = draw.sizes(1)
+    for number, beta in [(batch, 0.2), (1, 1.5)]:
+        inputs = [2 * draw.normal(number) - 15 for _ in range(4)]
+        loss, _ = run(*inputs, beta)
+        assert_close(loss, right(*inputs, beta)[0], name="loss", context=f"with beta={beta}", atol=1e-4)
+
+
+@points(1, see="The loss")
+def test_only_changes_count(reference, draw, run):
+    """Without a change, the loss is log 2, and what both models say of both answers makes no difference."""
+    chosen, rejected, common = 5 * draw.normal(6) - 20, 5 * draw.normal(6) - 20, 9 * draw.normal(6)
+    loss, margins = run(chosen, rejected, chosen, rejected, 0.9)
+    assert_close(loss, torch.tensor(2.0).log(), name="loss", context="of a policy that is the reference")
+    assert_close(margins, torch.zeros(6), name="margins", context="of a policy that is the reference")
+    gained = draw.normal(6)
+    _, one = run(chosen + gained, rejected, chosen, rejected, 0.9)
+    _, other = run(chosen + common + gained, rejected - common, chosen + common, rejected - common, 0.9)
+    rule = "If an answer is likelier to policy and reference alike, no margin may change"
+    reference.assert_same(one, other, rule=rule, name="margins", key="common", atol=1e-4)
+
+
+@points(2)
+def test_large_margins(run):
+    """Margins of 1000 and -1000 have the loss 0 and 1000."""
+    zero, large = torch.zeros(1), torch.tensor([1000.0])
+    for policy, value in [(-large, 1000.0), (large, 0.0)]:
+        loss, margins = run(policy, zero, zero, zero, 1.0)
+        assert_close(loss, torch.tensor(value), name="loss", context=f"with a margin of {policy.item():g}")
+        assert_close(margins, policy, name="margins")
+
+
+@points(2, see="The loss")
+def test_gradients(student, models, draw):
+    """Gradients flow to the policy's log-probabilities only; the margins are cut off from them."""
+    inputs = [draw.normal(4) for _ in range(4)]
+    found = models.gradients_of_dpo(student.get("dpo_loss"), inputs, 0.6)
+    chosen, rejected, *reference = found["inputs"]
+    assert chosen is not None and rejected is not None, (
+        "No gradient flows to the log-probabilities of the policy."
+    )
+    assert all(one is None or not one.any() for one in reference), (
+        "A gradient flows to the log-probabilities of the reference. Detach them."
+    )
+    assert not found["margins"], "The margins are not cut off from the gradients. Detach what you return."
+    assert (chosen < 0).all(), "The loss should fall if the chosen answer gets likelier, but it doesn't."
+    assert (rejected > 0).all(), "The loss should rise if the rejected answer gets likelier, but it doesn't."
+
+
+@points(1)
+def test_default_and_inputs_unchanged(student, reference, draw, run):
+    """Without a beta it is 0.1, and the inputs keep their values."""
+    inputs = [4 * draw.normal(5) for _ in range(4)]
+    default, given = run(*inputs), run(*inputs, 0.1)
+    assert_varies(default[1], name="margins")
+    for name, one, other in zip(["loss", "margins"], default, given, strict=True):
+        rule = "Without a beta, the result must be that for beta=0.1"
+        reference.assert_same(one, other, rule=rule, name=name, key=f"default {name}")
+    assert_differs(
+        run(*inputs, beta=2.0)[1], default[1], "With beta=2.0, the margins are the same as without a beta."
+    )
+    assert_unchanged(student.call("dpo_loss", *inputs, 0.5))
