@@ -71,6 +71,18 @@ def test_without_a_record_the_page_is_as_before(graded_class):
     assert "What changed" not in text(page(graded_class, "mistake"))
 
 
+def test_a_page_that_can_t_be_made_is_made_by_the_next_command_once_the_cause_is_gone(graded_class):
+    broken = graded_class.root / ".gradekit/attempts/01_double/mistake.json"
+    broken.mkdir(parents=True)
+    command = ["nbgrader", "generate_feedback", "01_double", "--student=mistake"]
+    done = graded_class.run(*command, "--force")
+    assert done.returncode == 1 and "mistake.json can't be read" in done.stderr
+    assert not (graded_class.root / "feedback/mistake/01_double").exists()
+    broken.rmdir()
+    assert graded_class.run(*command).returncode == 0
+    assert page(graded_class, "mistake").select(".total")
+
+
 def test_a_page_says_which_attempt_it_is_and_what_changed(graded_class):
     store(graded_class, "mistake", 3, 8)
     feedback(graded_class, "c.AttemptRules.attempts = 5", student="mistake")

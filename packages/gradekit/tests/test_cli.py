@@ -137,6 +137,9 @@ def test_where_bubblewrap_does_not_run_a_sentence_says_so_without_a_traceback(
     assert done.returncode != 0
     assert "bubblewrap does not run here (bwrap: no permissions here)" in said
     assert "Traceback" not in said
+    assert not (generated.root / "autograded" / "ada" / "01_double").exists(), (
+        "nothing half made, which the next command would take for graded"
+    )
 
 
 def test_the_versions_are_printed(capsys):

@@ -1,5 +1,6 @@
 """After the deadline and the feedback, one more hand-in earns a share of the points that it gains."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -182,19 +183,38 @@ def test_without_a_record_nothing_is_written_and_one_sentence_says_why(generated
     assert generated.gradekit("autograde", "01_double", "--workers", "1", "--strict") == 1
     assert "there is no record of an attempt before the deadline" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
-    assert scores(generated) == (0, 0)
+    assert not (generated.root / "autograded").exists()
+    table = generated.run("gradekit", "table", "01_double").stdout
+    assert "ada      not autograded" in table
 
 
 def test_nbgrader_autograde_says_the_same(generated):
     prepared(generated, None)
     done = generated.run("nbgrader", "autograde", "01_double")
-    assert done.returncode == 1
+    assert done.returncode == 0
     assert (
         "01_double, ada: not graded: there is no record of an attempt before the deadline, which a second chance would "
         "improve on." in done.stderr
     )
     assert "Traceback" not in done.stderr
-    assert scores(generated) == (0, 0)
+    assert not (generated.root / "autograded").exists()
+
+
+@pytest.mark.parametrize("command", ["gradekit autograde 01_double", "nbgrader autograde 01_double"])
+def test_who_is_too_late_keeps_the_grade_of_before_and_stops_nobody(generated, command):
+    prepared(generated, None)
+    time = generated.root / "submitted/ada/01_double/timestamp.txt"
+    time.write_text(f"{DEADLINE - HOUR:%Y-%m-%d %H:%M:%S} UTC")
+    assert generated.run(*command.split()).returncode == 0
+    before = generated.autograded("ada")
+    prepared(generated, None, source=TRIPLE)
+    zoe = generated.hand_in("zoe", generated.answer(RIGHT))
+    shutil.copy(generated.root / "autograded/ada/01_double/timestamp.txt", zoe.parent)
+    done = generated.run(*command.split())
+    assert "ada: not graded: there is no record" in done.stdout + done.stderr
+    assert scores(generated) == (10, 0)
+    assert generated.autograded("ada") == before
+    assert generated.grades()["zoe"]
 
 
 def test_who_hands_in_in_time_needs_no_record(generated):

@@ -18,7 +18,7 @@ from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.utils import find_all_files, setenv
 
 from gradekit.grading.class_steps import IN_A_CLASS
-from gradekit.nbgrader_plugin.converters import OneFolder
+from gradekit.nbgrader_plugin.converters import OneFolder, removing_unfinished
 from gradekit.verdict.progress import NotebookProgress
 
 #: packages whose steps keep nothing from one notebook to the next; a course's own are made for each, as nbgrader does
@@ -70,7 +70,9 @@ class AutogradeOne(OneFolder, Autograde):
         the gradebook, and isn't graded any more.
         """
         with self.remembering_failure():
-            self.gradebook.db().expire_on_commit = False  # what has been read isn't read again in the next moment
+            self.gradebook.db().expire_on_commit = (
+                False  # what has been read isn't read again in the next moment
+            )
             submission = self._submission(assignment_id, student_id)
             BaseConverter.init_assignment(self, assignment_id, student_id)  # copies the student's files
             self._copy_source_files(assignment_id, student_id)
@@ -109,10 +111,10 @@ class AutogradeOne(OneFolder, Autograde):
             shutil.copy(path, copy)
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
-        with self.remembering_failure():
+        resources = self.init_single_notebook_resources(notebook_filename)
+        names = resources["nbgrader"]
+        with self.remembering_failure(), removing_unfinished(self, names):
             notebook, _ = self._converted(v4.new_notebook(), Path(notebook_filename), sanitizing=True)
-            resources = self.init_single_notebook_resources(notebook_filename)
-            names = resources["nbgrader"]
             written = Path(
                 self._format_dest(names["assignment"], names["student"]), Path(notebook_filename).name
             )

@@ -18,7 +18,7 @@ from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.converter import AutogradeOne
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.nbgrader_plugin.converters import reason_of
-from gradekit.nbgrader_plugin.course_folders import NotAccepted
+from gradekit.nbgrader_plugin.late import refusal
 from gradekit.nbgrader_plugin.own_steps import own_hook
 from gradekit.nbgrader_plugin.steps import before_autograde
 
@@ -74,23 +74,23 @@ class Writer:
         graded = {notebook.name: notebook for notebook in submission.notebooks}
         expected = self._course.assignment(assignment).released_names()
         names = dict.fromkeys([*expected, *(path.stem for path in notebooks_in(folder))])
-        kind = str
         with self._course.alone(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
             try:
+                if refused := refusal(self._course.config, folders, assignment, student, str(folder)):
+                    return [RefusedHandIn(f"{printable(student)}: {refused}")]
                 self._course.set_aside(student, assignment)
                 converter.convert(
                     folder, [name for name in names if fnmatchcase(name, folders.notebook_id)], graded
                 )
             except SystemExit as stopped:  # raised by one of gradekit's steps
                 reason = str(stopped).splitlines()[0]
-                kind = RefusedHandIn if isinstance(stopped, NotAccepted) else str
             except Exception as error:  # it must not cost the others their grades
                 reason = reason_of(converter.failure or error)
                 _require_writing(converter.failure or error, reason)
             else:
                 return []
-        return [kind(f"{printable(student)}: not written: {reason}")]
+        return [f"{printable(student)}: not written: {reason}"]
 
 
 def _require_writing(error: BaseException, reason: str) -> None:

@@ -9,7 +9,7 @@ import copy
 import glob
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +19,20 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
+from gradekit.course import CourseError
 from gradekit.course.files import notebooks_in, write_atomically
 from gradekit.course.printing import printable, quoted
 from gradekit.nbgrader_plugin.course_folders import (
+    Stop,
     beside_of,
     handed_in,
     in_doubt,
     rename_students,
+    stop,
     student_of,
 )
 from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
+from gradekit.nbgrader_plugin.late import refusal
 from gradekit.submission.extra_files import StuckError
 
 
@@ -61,7 +65,8 @@ def make_ready(converter: BaseConverter) -> None:
             left_out = in_doubt(handed_in(folders, assignment), gradebook)
     find_folders(converter, folders.submitted_directory)
     for path in list(converter.assignments):
-        if student_of(folders, folders.submitted_directory, path) in left_out:
+        student = student_of(folders, folders.submitted_directory, path)
+        if student in left_out:
             del converter.assignments[path]
             continue
         try:
@@ -70,6 +75,33 @@ def make_ready(converter: BaseConverter) -> None:
         except (StuckError, OSError) as error:
             converter.log.error("%s is not graded: %s", path, error)
             del converter.assignments[path]
+            continue
+        try:
+            refused = student and refusal(converter.config, folders, assignment, student, path)
+        except CourseError as error:
+            stop(converter.log, str(error))
+        if refused:
+            converter.log.error("%s, %s: %s", assignment, printable(student or ""), refused)
+            del converter.assignments[path]
+
+
+@contextlib.contextmanager
+def removing_unfinished(converter: BaseConverter, names: Mapping[str, str]) -> Iterator[None]:
+    """If `stop` ends the command, remove what it has made of a submission, so that the next command makes it again.
+
+    nbgrader does so for exceptions, but not for SystemExit.
+    """
+    try:
+        yield
+    except Stop:
+        folder = Path(converter._format_dest(names["assignment"], names["student"]))
+        if converter.coursedir.notebook_id == "*":
+            shutil.rmtree(folder, ignore_errors=True)
+        for notebook in converter.notebooks:
+            (folder / Path(notebook).name).with_suffix(converter.exporter.file_extension).unlink(
+                missing_ok=True
+            )
+        raise
 
 
 #: what `nbgrader release_feedback` reads beside a page

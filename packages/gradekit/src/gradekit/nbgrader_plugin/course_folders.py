@@ -261,11 +261,7 @@ class Stop(SystemExit):
         self.code = 1
 
 
-class NotAccepted(Stop):
-    """The rules of the course don't accept this hand-in."""
-
-
-def stop(log: logging.Logger, sentence: str, kind: type[Stop] = Stop) -> NoReturn:
+def stop(log: logging.Logger, sentence: str) -> NoReturn:
     """End the command with exit code 1 and one sentence. For any other exception nbgrader prints a traceback."""
     log.error(sentence)
-    raise kind(sentence)
+    raise Stop(sentence)

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import BaseConverter
 
 from gradekit.course import read_notebook
-from gradekit.nbgrader_plugin.converters import OneFolder, make_ready
+from gradekit.nbgrader_plugin.converters import OneFolder, make_ready, removing_unfinished
 
 if TYPE_CHECKING:  # the configuration imports this module in every command
     from gradekit.verdict.opened import OpenedNotebook
@@ -40,7 +40,8 @@ class SubmissionExporter(NotebookExporter):
         resources = ResourcesDict() if resources is None else resources
         resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
         notebook = read_notebook(path) if self._is_repaired(path, resources) else v4.new_notebook()
-        exported: tuple[NotebookNode, dict[str, Any]] = self.from_notebook_node(notebook, resources, **kw)
+        with removing_unfinished(self.parent, resources["nbgrader"]):
+            exported: tuple[NotebookNode, dict[str, Any]] = self.from_notebook_node(notebook, resources, **kw)
         return exported
 
     @property

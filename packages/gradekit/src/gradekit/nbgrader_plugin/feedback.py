@@ -30,6 +30,7 @@ from gradekit.nbgrader_plugin.converters import (
     copy_nothing,
     find_folders,
     leave_out_ungraded,
+    removing_unfinished,
 )
 from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
 from gradekit.nbgrader_plugin.gradebook_state import require_gradebook
@@ -84,6 +85,14 @@ class FeedbackExporter(Exporter):
     @default("file_extension")
     def _file_extension_default(self) -> str:
         return ".html"
+
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        if not isinstance(self.parent, BaseConverter) or resources is None:
+            return super().from_filename(filename, resources, **options)
+        with removing_unfinished(self.parent, resources["nbgrader"]):
+            return super().from_filename(filename, resources, **options)
 
     def from_notebook_node(  # type: ignore[override] # as in nbconvert's other exporters, its output is text
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any

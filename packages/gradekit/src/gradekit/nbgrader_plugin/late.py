@@ -4,19 +4,20 @@ c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.LatePenalty"
 c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.SecondChance"
 """
 
-from datetime import UTC, timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import BasePlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Enum, Float
 from traitlets.config import Config
 
 from gradekit.attempts.records import AttemptRecord, Attempts
-from gradekit.attempts.rules import AttemptRules, Chance, is_in_time
+from gradekit.attempts.rules import AttemptRules, Chance, NoChance, is_in_time
 from gradekit.course.course_time import CourseTime
 from gradekit.nbgrader_plugin.course_folders import configured_course
+from gradekit.nbgrader_plugin.gradebook_state import url_in
 from gradekit.page.shown import deadline_of
 
 
@@ -86,12 +87,36 @@ class SecondChance(BasePlugin):
     def first_attempt(self, gradebook: Gradebook, assignment: str, student: str) -> AttemptRecord | None:
         """The attempt that the submission in the gradebook improves on; None if it was handed in in time.
 
+        Raises: as `attempt_before`.
+        """
+        submitted = gradebook.find_submission(assignment, student).timestamp
+        return self.attempt_before(
+            submitted, deadline_of(gradebook, assignment, student), assignment, student
+        )
+
+    def require_chance(
+        self, gradebook: Gradebook, assignment: str, student: str, submitted: datetime | None
+    ) -> None:
+        """Make sure that what was handed in at `submitted` (UTC), and may not be in the gradebook yet, may be graded.
+
+        Raises: as `attempt_before`.
+        """
+        try:
+            due = gradebook.find_assignment(assignment).duedate
+        except MissingEntry:
+            return
+        deadline = deadline_of(gradebook, assignment, student) or (due and due.replace(tzinfo=UTC))
+        self.attempt_before(submitted, deadline, assignment, student)
+
+    def attempt_before(
+        self, submitted: datetime | None, deadline: datetime | None, assignment: str, student: str
+    ) -> AttemptRecord | None:
+        """The attempt that what was handed in at `submitted` improves on; None if that was in time.
+
         Raises:
             NoChance: it was neither in time nor is it a second chance.
             CourseError: the records can't be read.
         """
-        submitted = gradebook.find_submission(assignment, student).timestamp
-        deadline = deadline_of(gradebook, assignment, student)
         if submitted is None or deadline is None:
             return None
         rule, handed_in = AttemptRules(config=self.config).of(assignment), submitted.replace(tzinfo=UTC)
@@ -107,14 +132,18 @@ def second_chance_of(config: Config) -> SecondChance | None:
     return chosen(config=config) if issubclass(chosen, SecondChance) else None
 
 
-def require_chance(config: Config, names: dict[str, Any]) -> None:
-    """Make sure, before anything is written, that a late submission is a second chance, if the course offers them.
+def refusal(config: Config, folders: CourseDirectory, assignment: str, student: str, path: str) -> str | None:
+    """Why the rules of the course don't accept the hand-in in the folder `path`; None if they do.
 
     Raises:
-        NoChance: it isn't one.
         CourseError: the records can't be read.
     """
     plugin = second_chance_of(config)
-    if plugin is not None:
-        with Gradebook(names["db_url"]) as gradebook:
-            plugin.first_attempt(gradebook, names["assignment"], names["student"])
+    if plugin is None:
+        return None
+    with Gradebook(url_in(folders), folders.course_id) as gradebook:
+        try:
+            plugin.require_chance(gradebook, assignment, student, folders.get_existing_timestamp(path))
+        except NoChance as reason:
+            return f"not graded: {reason}"
+    return None

@@ -16,16 +16,14 @@ from nbgrader.utils import compute_checksum, determine_grade
 from traitlets import TraitError
 from traitlets.config import Application
 
-from gradekit.attempts.rules import NoChance
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell, grade_id, is_test_cell, nbgrader_metadata
 from gradekit.course.configuration import read_configuration
 from gradekit.course.doubts import certain_score
-from gradekit.course.printing import printable, quoted
+from gradekit.course.printing import quoted
 from gradekit.nbgrader_plugin.bind import require_bound_once
-from gradekit.nbgrader_plugin.course_folders import NotAccepted, beside_of, configured_course, stop
+from gradekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
-from gradekit.nbgrader_plugin.late import require_chance
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from gradekit.page.pictures import has_own_picture
 from gradekit.submission.extra_files import handed_out_files
@@ -68,11 +66,7 @@ class RepairCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
         try:
-            require_chance(self.config, names)
             opened = self.parent.opened = self._opened(names, Path(resources["metadata"]["path"]))
-        except NoChance as reason:
-            sentence = f"{names['assignment']}, {printable(names['student'])}: not graded: {reason}"
-            stop(self.log, sentence, NotAccepted)
         except CourseError as error:
             stop(self.log, str(error))
         for note in opened.result.notes:
