@@ -12,8 +12,9 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
     output, _ = student.attention(q, k, v)
     reference.assert_close(output, name="output")
 
-    for batch, length, width in (draw.sizes(3), (1, 521, 43)):
-        q, k, v = (draw.normal(batch, length, width) for _ in range(3))
+    batch, length, width = draw.sizes(3)
+    for shape, keys in (((batch, length, width), length), ((1, 43, 41), 521)):
+        q, k, v = draw.normal(*shape), *(draw.normal(shape[0], keys, shape[2]) for _ in range(2))
         output, _ = student.attention(q, k, v)
         assert_close(output, oracle(q, k, v), name="output", context=f"for q of shape {tuple(q.shape)}")
 
