@@ -12,7 +12,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from nbgrader.apps.zipcollectapp import ZipCollectApp
+from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import TraitType
 
 import gradekit
@@ -157,6 +161,29 @@ OF_A_COURSE_DIRECTORY = {
     "student_id_exclude": "Unicode",
     "submitted_directory": "Unicode",
 }
+#: what we read of nbgrader's converters, steps and collectors that are handed to us; None if their methods set it
+OF_OTHERS = {
+    "collector.start": "(self)",
+    "converter._format_dest": "(self, assignment_id, student_id, escape=False)",
+    "converter.assignments": "Dict",
+    "converter.coursedir": "Instance",
+    "converter.exporter": "Instance",
+    "converter.force": "Bool",
+    "converter.no_database": "Bool",
+    "converter.notebooks": "List",
+    "converter.start": "(self)",
+    "step.assignment_id": None,
+    "step.gradebook": None,
+    "step.notebook_id": None,
+    "zip_app.collector_plugin_inst": "Instance",
+}
+#: the class of what has the name in our code
+OTHERS = {
+    "collector": ExchangeCollect,
+    "converter": GenerateAssignment,
+    "step": AssignLatePenalties,
+    "zip_app": ZipCollectApp,
+}
 
 
 @cache
@@ -258,6 +285,23 @@ def of_a_course_directory() -> set[str]:
     return {name for name in found if owner_of(CourseDirectory, name)}
 
 
+def set_in(kind: type) -> set[str]:
+    """The attributes that the methods of a class set."""
+    tree = ast.parse(inspect.getsource(kind))
+    targets = [target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in node.targets]
+    return set().union(*(read_of(target, ("self",)) for target in targets))
+
+
+def of_others() -> set[str]:
+    found = set()
+    for _, tree in sources():
+        for name, kind in OTHERS.items():
+            for read in read_of(tree, (name,)):
+                if owner_of(kind, read) or read in set_in(kind):
+                    found.add(f"{name}.{read}")
+    return found
+
+
 def find(path: str) -> object:
     """The part with this name, which is that of a module and those of what is in it."""
     module, _, rest = path, "", []
@@ -285,6 +329,19 @@ def test_the_part_is_there_in_the_form_that_we_use(name, form):
 @pytest.mark.parametrize(("name", "form"), OF_A_COURSE_DIRECTORY.items())
 def test_a_course_directory_has_it_in_the_form_that_we_use(name, form):
     assert form_of(inspect.getattr_static(CourseDirectory, name)) == form
+
+
+@pytest.mark.parametrize(("name", "form"), OF_OTHERS.items())
+def test_what_is_handed_to_us_has_it_in_the_form_that_we_use(name, form):
+    kind, _, read = name.partition(".")
+    if form is None:
+        assert read in set_in(OTHERS[kind])
+    else:
+        assert form_of(inspect.getattr_static(OTHERS[kind], read)) == form
+
+
+def test_everything_that_we_read_of_what_is_handed_to_us_is_listed():
+    assert of_others() == set(OF_OTHERS)
 
 
 def test_every_import_that_is_not_from_nbgraders_api_is_listed():

@@ -77,7 +77,8 @@ class HarmlessExtractor(ExtractorPlugin):
                 left -= allowed - rest
         for old, new in right_endings(Path(extracted_path).rglob("*")):
             self.log.warning("%s was renamed to %s", old.relative_to(extracted_path), new.name)
-        collector = self.parent.collector_plugin_inst
+        zip_app = self.parent
+        collector = zip_app.collector_plugin_inst
         if isinstance(collector, Prepared):
             collector.prepare()
 
