@@ -122,6 +122,7 @@ demos: setup  ## train the models of the course with 3 seeds each, and fail if t
 bench: setup  ## measure what grading a class costs, compared with plain nbgrader and Otter (FLAGS="--plain 12": faster)
 	cd packages/gradekit && python -m bench class $(FLAGS)
 	cd packages/gradekit && python -m bench ordinary
+	cd packages/gradekit && python -m bench alone
 	cd packages/gradekit && python -m bench parts
 
 bench-large: setup  ## grade 2,000 submissions, and kill two workers (FLAGS="--count 100": fewer)

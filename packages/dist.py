@@ -1,6 +1,6 @@
 """Builds what is published, the sdist and the wheel of each package, into build/dist/: `make dist`.
 
-Each is built twice, in two places, and must be the same byte for byte. The time in the archives is that of the last commit,
+transformer-course gets the notebooks, solutions and checks of the last commit, packed. Each package is built twice, in two places, and must be the same byte for byte. The time in the archives is that of the last commit,
 or SOURCE_DATE_EPOCH. twine checks what a package index would show.
 """
 
@@ -13,7 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "build" / "dist"
-PACKAGES = ["sandbox-kernel", "gradekit", "gradekit-integrity", "gradekit-lms"]
+PACKAGES = ["sandbox-kernel", "gradekit", "gradekit-integrity", "gradekit-lms", "transformer-course"]
+#: what the course is made of, beside the folders of its assignments
+COURSE = ["nbgrader_config.py", "source", "release"]
 
 
 def build(folder: Path) -> dict[str, bytes]:
@@ -22,6 +24,8 @@ def build(folder: Path) -> dict[str, bytes]:
         copy = shutil.copytree(
             ROOT / "packages" / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
         )
+        if name == "transformer-course":
+            pack_course(Path(copy) / "src" / "transformer_course" / "course.zip")
         command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), copy]
         done = subprocess.run(
             command, env=_environment(), capture_output=True, text=True, check=False
@@ -29,6 +33,13 @@ def build(folder: Path) -> dict[str, bytes]:
         if done.returncode:
             sys.exit(f"{name} can't be built:\n{done.stdout}{done.stderr}")
     return {path.name: path.read_bytes() for path in (folder / "dist").iterdir()}
+
+
+def pack_course(target: Path) -> None:
+    """Write an archive of what `gradekit learn` needs of the course."""
+    checks = [f"tests/{path.name}" for path in (ROOT / "source").iterdir() if path.is_dir()]
+    command = ["git", "-C", str(ROOT), "archive", "--format=zip", "-9", f"--output={target}", "HEAD"]
+    subprocess.run([*command, *COURSE, *sorted(checks)], check=True)
 
 
 def _environment() -> dict[str, str]:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from bench import known_load, otter
-from bench.compare import compare, scale
+from bench.compare import alone, compare, scale
 from bench.large import large
 from bench.meter import ROOT
 from bench.ordinary import ordinary
@@ -42,6 +42,11 @@ def _parser() -> argparse.ArgumentParser:
     against.add_argument("--otter", type=int, default=6, help="how many of them Otter grades")
     against.add_argument("--scale", type=int, nargs="*", default=[48, 96, 192], help="sizes of other classes")
     against.set_defaults(run=_class)
+    single = commands.add_parser(
+        "alone", help="one submission by a command of its own, compared with nbgrader"
+    )
+    single.add_argument("--turns", type=int, default=3)
+    single.set_defaults(run=_alone)
     numpy = commands.add_parser("ordinary", help="an ordinary NumPy assignment, compared with plain nbgrader")
     numpy.add_argument("--count", type=int, default=48, help="submissions of the class")
     numpy.add_argument("--turns", type=int, default=3)
@@ -88,6 +93,11 @@ def _class(scratch: Path, options: argparse.Namespace) -> None:
     compare(scratch, options.count, min(options.plain or options.count, options.count), options.turns)
     otter.beside(scratch, options.otter)
     scale(scratch, options.scale)
+
+
+def _alone(scratch: Path, options: argparse.Namespace) -> None:
+    alone(scratch, options.turns)
+    ordinary(scratch / "ordinary", 1, options.turns)
 
 
 def _stress(scratch: Path, options: argparse.Namespace) -> int:

@@ -49,6 +49,21 @@ def compare(scratch: Path, count: int, plain_count: int, turns: int) -> None:
     )
 
 
+def alone(scratch: Path, turns: int) -> None:
+    """Print what a single submission takes, by a command that starts for it, as on a hub that grades each hand-in."""
+    ours, plain = CourseFolder.with_checks(scratch / "ours"), CourseFolder.plain(scratch / "plain", NO_DEMOS)
+    for folder in (ours, plain):
+        folder.hand_in(class_of(1))
+    print("\nOne submission")
+    take_turns(
+        [
+            Way("gradekit autograde", 1, lambda: ours.run(*GRADEKIT, "autograde", "--fresh")),
+            Way("nbgrader autograde, no demos", 1, lambda: _without_demos([plain])),
+        ],
+        turns,
+    )
+
+
 def take_turns(ways: Sequence[Way], turns: int) -> None:
     """Print a row for each run, the medians, and how many times as fast the first way is as each of the others."""
     found: dict[str, list[Usage]] = {way.name: [] for way in ways}

@@ -13,7 +13,7 @@ import pytest
 import gradekit
 from gradekit.authoring.doctor import examine_course
 from gradekit.cli import main
-from gradekit.cli.starting import _has_desktop, _topics
+from gradekit.cli.starting import _topics, has_desktop
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 
@@ -117,12 +117,12 @@ def test_a_page_is_opened_only_where_a_person_sees_it(monkeypatch):
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    assert _has_desktop()
+    assert has_desktop()
     monkeypatch.delenv("DISPLAY")
-    assert not _has_desktop()
+    assert not has_desktop()
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
-    assert not _has_desktop()
+    assert not has_desktop()
 
 
 @pytest.fixture(scope="module")

@@ -103,9 +103,9 @@ def _demo(options: argparse.Namespace) -> int:
     print_lines([f"A course in {root}, with one assignment and five submissions:"])
     print_lines(f"  {student.sample.student:{width}}  {student.what}" for student in students)
     sandbox = ["--sandbox", "none"] if problem else []
-    _run(root, "gradekit", "autograde", name, *sandbox)
-    _run(root, "nbgrader", "generate_feedback", name, "--log-level=WARN")
-    _run(root, "gradekit", "table", name)
+    run_shown(root, "gradekit", "autograde", name, *sandbox)
+    run_shown(root, "nbgrader", "generate_feedback", name, "--log-level=WARN")
+    run_shown(root, "gradekit", "table", name)
     page = root / "feedback" / "mistake" / assignment.name / f"{assignment.released_names()[0]}.html"
     print_lines(
         ["", "What students read:", f"  {page.parents[1].parent}/STUDENT/{assignment.name}/{page.name}"]
@@ -113,7 +113,7 @@ def _demo(options: argparse.Namespace) -> int:
     if not find_spec("seaborn"):  # of the extra `report`
         print_lines(['For a report on the class: `pip install "gradekit[report]"`, then `gradekit report`.'])
     else:
-        _run(root, "gradekit", "report", name)
+        run_shown(root, "gradekit", "report", name)
         page = root / "reports" / assignment.name / "report.html"
     print_lines(["", f"This took {time.monotonic() - before:.0f} s. What to do next:"])
     folder = quoted(str(options.folder))
@@ -124,14 +124,14 @@ def _demo(options: argparse.Namespace) -> int:
             "  gradekit init my-course   # a course of your own",
         ]
     )
-    if not options.no_open and _has_desktop():
+    if not options.no_open and has_desktop():
         import webbrowser
 
         webbrowser.open(page.as_uri())
     return 0
 
 
-def _run(root: Path, command: str, *arguments: str) -> None:
+def run_shown(root: Path, command: str, *arguments: str) -> None:
     """Show a command, and run it in the course.
 
     Raises:
@@ -146,7 +146,7 @@ def _run(root: Path, command: str, *arguments: str) -> None:
         raise CourseError(f"`{shown}` failed in {root}")
 
 
-def _has_desktop() -> bool:
+def has_desktop() -> bool:
     """True if a person sees this and has a browser beside it."""
     windows = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return bool(windows) and sys.stdout.isatty()

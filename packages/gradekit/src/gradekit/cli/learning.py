@@ -1,0 +1,213 @@
+"""The command for somebody who takes a course alone: learn."""
+
+import argparse
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gradekit.cli.common import Commands, course_of, print_lines
+from gradekit.cli.starting import has_desktop, run_shown
+from gradekit.course import CourseError
+from gradekit.course.files import write_atomically
+from gradekit.course.printing import quoted
+
+if TYPE_CHECKING:
+    from gradekit.course import Assignment
+    from gradekit.grading.running_course import RunningCourse
+
+#: the name in the gradebook of whoever learns
+LEARNER = "me"
+_PROGRESS = "progress.json"
+_NOT_HANDED_IN = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__", "*-solution.ipynb")
+
+
+class Reached(msgspec.Struct):
+    """The most points that were reached in an assignment, of those that need no person."""
+
+    points: float
+    maximum: float
+
+
+def add(commands: Commands) -> None:
+    learn = commands.add("learn", _learn, "take the course alone: open the next notebook, or check it")
+    learn.add_argument(
+        "assignment", nargs="?", metavar="ASSIGNMENT", default="", help="default: the next one"
+    )
+    done = learn.add_mutually_exclusive_group()
+    done.add_argument(
+        "--check", action="store_true", help="grade your notebook with the hidden checks, and show the page"
+    )
+    done.add_argument("--solution", action="store_true", help="write the solution beside your notebook")
+    learn.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="where your notebooks are, and what you have reached; default: my/ in the course",
+    )
+    learn.add_argument("--no-open", action="store_true", help="open neither JupyterLab nor a browser")
+    # the command that a package with a course has for this one
+    learn.add_argument("--called", default="gradekit learn", help=argparse.SUPPRESS)
+
+
+@dataclass(frozen=True)
+class _Desk:
+    """Where the learner works, and what was reached in each assignment."""
+
+    course: "RunningCourse"
+    folder: Path
+    command: str
+    reached: dict[str, Reached]
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> "_Desk":
+        course = course_of(options)
+        folder = (options.folder or course.root / "my").resolve()
+        return cls(course, folder, options.called, _progress(folder / _PROGRESS))
+
+    def assignments(self) -> "list[Assignment]":
+        """Those that are released.
+
+        Raises:
+            CourseError: there is none.
+        """
+        found = [found for found in self.course.layout.assignments() if found.released_names()]
+        if not found:
+            raise CourseError(
+                f"{self.course.root} has no released notebooks: run this in the folder of a course"
+            )
+        return found
+
+    def chosen(self, wanted: str) -> "Assignment":
+        """The assignment with this name or beginning; without one, the first whose points aren't all reached.
+
+        Raises:
+            CourseError: there is none.
+        """
+        known = self.assignments()
+        if not wanted:
+            return next((found for found in known if not self._is_done(found.name)), known[-1])
+        fitting = [found for found in known if found.name == wanted]
+        fitting = fitting or [found for found in known if found.name.startswith(wanted)]
+        if len(fitting) != 1:
+            what = "more than one assignment" if fitting else "no assignment"
+            names = ", ".join(found.name for found in known)
+            raise CourseError(f"{what} begins with {wanted!r}; there are {names}")
+        return fitting[0]
+
+    def _is_done(self, name: str) -> bool:
+        reached = self.reached.get(name)
+        return reached is not None and reached.points >= reached.maximum
+
+    def table(self) -> Iterator[str]:
+        names = [found.name for found in self.assignments()]
+        width = max(map(len, names))
+        for name in names:
+            found = self.reached.get(name)
+            shown = f"{found.points:g} of {found.maximum:g} points" if found else "not checked yet"
+            yield f"  {name:{width}}  {shown}"
+
+    def keep(self, name: str, now: Reached) -> None:
+        """Make a note of it, unless something better was reached before."""
+        before = self.reached.get(name)
+        if before is None or (now.points, -now.maximum) > (before.points, -before.maximum):
+            self.reached[name] = now
+            write_atomically(self.folder / _PROGRESS, msgspec.json.encode(self.reached).decode())
+
+
+def _progress(path: Path) -> dict[str, Reached]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Reached])
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.DecodeError) as error:
+        raise CourseError(f"{path} can't be read ({error}): move it away to begin a new one") from error
+
+
+def _learn(options: argparse.Namespace) -> int:
+    desk = _Desk.of(options)
+    assignment = desk.chosen(options.assignment)
+    own = desk.folder / assignment.name
+    if options.solution:
+        print_lines(_with_solution(own, assignment))
+    elif options.check:
+        page = _check(desk, own, assignment)
+        if not options.no_open and has_desktop():
+            import webbrowser
+
+            webbrowser.open(page.as_uri())
+    else:
+        _open(desk, own, assignment, not options.no_open)
+    return 0
+
+
+def _open(desk: _Desk, own: Path, assignment: "Assignment", opening: bool) -> None:
+    for path in sorted(assignment.release_folder.rglob("*")):
+        copy = own / path.relative_to(assignment.release_folder)
+        if path.is_file() and not copy.exists():  # what the learner has written is never replaced
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+    notebook = own / f"{assignment.released_names()[0]}.ipynb"
+    command = f"{desk.command} {quoted(assignment.name)}"
+    width = len(command) + len(" --solution")
+    print_lines([*desk.table(), "", f"Your notebook: {notebook}"])
+    print_lines(
+        [
+            f"  {f'{command} --check':{width}}   # after saving: grade it with the hidden checks, and show the page",
+            f"  {command} --solution   # when you have given up",
+            f"Solutions and checks are in {desk.course.root}; nothing hides them from you.",
+        ]
+    )
+    if opening and has_desktop() and importlib.util.find_spec("jupyterlab"):
+        print_lines(["JupyterLab runs until you press Ctrl-C. Type these commands in a second terminal."])
+        subprocess.run([sys.executable, "-m", "jupyterlab", str(notebook)], cwd=own, check=False)
+    else:
+        print_lines([f"  jupyter lab {quoted(str(notebook))}   # opens it; so does VS Code"])
+
+
+def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
+    """Grade the notebook, keep what was reached, and return the page."""
+    from gradekit.grading.generate import generate
+    from gradekit.report.table import locked_class_table
+    from sandbox_kernel.bubblewrap import sandbox_problem
+
+    course, name = desk.course, assignment.name
+    command = f"{desk.command} {quoted(name)}"
+    if not own.is_dir():
+        raise CourseError(f"{own} isn't there: `{command}` makes it")
+    book = course.gradebook_file
+    if (book and not book.exists()) or name not in course.assignments():
+        print_lines([f"Getting {name} ready, which is needed once."])
+        generate(course, assignment)
+    handed_in = course.submitted(LEARNER, name)
+    shutil.rmtree(handed_in, ignore_errors=True)
+    shutil.copytree(own, handed_in, ignore=_NOT_HANDED_IN)
+    sandbox = ["--sandbox", "none"] if sandbox_problem() else []  # it is the learner's own code
+    run_shown(course.root, "gradekit", "autograde", name, "--student", LEARNER, "--force", *sandbox)
+    pages = [f"--student={LEARNER}", "--force", "--log-level=WARN"]
+    run_shown(course.root, "nbgrader", "generate_feedback", name, *pages)
+    (row,) = (row for row in locked_class_table(course, assignment).rows if row.student == LEARNER)
+    desk.keep(name, Reached(row.earned or 0.0, row.out_of))
+    page = course.folders.format_path(course.folders.feedback_directory, LEARNER, name)
+    shown = Path(course.root, page, f"{assignment.released_names()[0]}.html")
+    print_lines(["", *desk.table(), ""])
+    if row.waiting:
+        print_lines(
+            [f"For you to judge: {', '.join(row.waiting)}. `{command} --solution` shows what could be said."]
+        )
+    print_lines([f"Your page: {shown}"])
+    return shown
+
+
+def _with_solution(own: Path, assignment: "Assignment") -> Iterator[str]:
+    own.mkdir(parents=True, exist_ok=True)
+    for source in assignment.source_notebooks():
+        copy = own / f"{source.stem}-solution.ipynb"
+        shutil.copy(source, copy)
+        yield f"The solution: {copy}"

@@ -1,0 +1,111 @@
+"""`gradekit learn`: a person who takes a course alone, in a copy of the course."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from gradekit.cli import main
+
+RIGHT, TRIPLE = "def double(x):\n    return 2 * x", "def double(x):\n    return 3 * x"
+
+
+def own_notebook(course) -> Path:
+    return course.root / "my" / "01_double" / "double.ipynb"
+
+
+def write(course, source: str) -> None:
+    nbformat.write(course.answer(source, "def half(x):\n    return x / 2"), own_notebook(course))
+
+
+def learn(course, capsys, *options: str) -> tuple[int, str, str]:
+    code = course.gradekit("learn", *options, "--no-open")
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_the_next_notebook_is_put_into_a_folder_of_its_own_with_its_files(generated, capsys):
+    (generated.root / "release/01_double/data.csv").write_text("1,2")
+    code, out, _ = learn(generated, capsys)
+    assert code == 0
+    assert (
+        own_notebook(generated).read_bytes()
+        == (generated.root / "release/01_double/double.ipynb").read_bytes()
+    )
+    assert (own_notebook(generated).parent / "data.csv").exists()
+    assert "01_double  not checked yet" in out
+    assert str(own_notebook(generated)) in out
+
+
+def test_what_was_written_is_never_replaced(generated, capsys):
+    learn(generated, capsys)
+    own_notebook(generated).write_text("mine")
+    learn(generated, capsys, "01")
+    assert own_notebook(generated).read_text() == "mine"
+
+
+def test_a_check_grades_shows_the_page_and_keeps_the_best_result(generated, capsys):
+    learn(generated, capsys)
+    write(generated, RIGHT)
+    code, out, _ = learn(generated, capsys, "01_double", "--check")
+    assert code == 0
+    page = Path(out.rpartition("Your page: ")[2].strip())
+    assert "double" in page.read_text()
+    assert "01_double  10 of 15 points" in out
+    write(generated, TRIPLE)
+    _, out, _ = learn(generated, capsys, "01_double", "--check")
+    assert "01_double  10 of 15 points" in out, "the best one counts"
+
+
+def test_a_written_answer_is_left_to_the_learner(generated, capsys):
+    learn(generated, capsys)
+    notebook = generated.answer(RIGHT, "def half(x):\n    return x / 2")
+    next(cell for cell in notebook.cells if cell["id"] == "why").source = "Because."
+    nbformat.write(notebook, own_notebook(generated))
+    _, out, _ = learn(generated, capsys, "--check")
+    assert "01_double  10 of 10 points" in out
+    assert "For you to judge: why. `gradekit learn 01_double --solution`" in out
+
+
+def test_a_course_that_was_never_generated_is_made_ready(generated, capsys):
+    (generated.root / "gradebook.db").unlink()
+    learn(generated, capsys)
+    _, out, _ = learn(generated, capsys, "--check")
+    assert "Getting 01_double ready" in out and "01_double  0 of 15 points" in out
+
+
+def test_the_solution_is_shown_only_to_those_who_ask_and_is_not_handed_in(generated, capsys):
+    learn(generated, capsys)
+    assert "return 2 * x" not in own_notebook(generated).read_text()
+    _, out, _ = learn(generated, capsys, "--solution")
+    solution = own_notebook(generated).with_name("double-solution.ipynb")
+    assert str(solution) in out and "BEGIN SOLUTION" in solution.read_text()
+    learn(generated, capsys, "--check")
+    assert not list((generated.root / "submitted").rglob("*solution*"))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["02"], "no assignment begins with '02'; there are 01_double"),
+        (["01", "--check"], "isn't there: `gradekit learn 01_double` makes it"),
+    ],
+)
+def test_what_can_t_be_done_is_one_sentence(generated, capsys, options, sentence):
+    code, _, err = learn(generated, capsys, *options)
+    assert code != 0
+    assert sentence in err and "Traceback" not in err
+
+
+def test_a_damaged_record_is_named_and_not_replaced(generated, capsys):
+    learn(generated, capsys)
+    record = generated.root / "my/progress.json"
+    record.write_text("{")
+    code, _, err = learn(generated, capsys)
+    assert code != 0 and f"{record} can't be read" in err and "move it away" in err
+    assert record.read_text() == "{"
+
+
+def test_outside_of_a_course_it_says_so(tmp_path, capsys):
+    assert main(["--course-dir", str(tmp_path), "learn"]) != 0
+    assert "Traceback" not in capsys.readouterr().err
