@@ -1,6 +1,7 @@
 """transformer-course: the course for somebody who has nothing but the package."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -8,8 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
-from packages.dist import pack_course
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.name for path in (ROOT / "source").iterdir() if path.is_dir())
@@ -22,7 +21,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = shutil.copytree(
         ROOT / "packages/transformer-course/src/transformer_course", folder / "transformer_course"
     )
-    pack_course(copy / "course.zip")
+    runpy.run_path(str(ROOT / "packages/dist.py"))["pack_course"](copy / "course.zip")
     return folder
 
 
