@@ -74,7 +74,7 @@ def test_a_student_has_one_repository_for_an_assignment(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "ada,https://h/r\n", "student;remote\nada;x\n", "student,remote,colour\n"]
+    "text", ["", "ada,https://h/r\n", "student;remote\nada;x\n", "student,remote,color\n"]
 )
 def test_a_file_without_the_columns_is_refused(tmp_path, text):
     with pytest.raises(CourseError, match="must name the columns student and remote"):

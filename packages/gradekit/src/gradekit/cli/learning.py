@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradekit.course import Assignment
     from gradekit.grading.running_course import RunningCourse
 
-#: the name in the gradebook of whoever learns
+#: the learner's name in the gradebook
 LEARNER = "me"
 _PROGRESS = "progress.json"
 _NOT_HANDED_IN = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__", "*-solution.ipynb")

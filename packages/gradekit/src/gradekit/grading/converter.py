@@ -66,7 +66,7 @@ class AutogradeOne(OneFolder, Autograde):
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Make the rows and copy the files.
 
-        The student's row is first, other than in nbgrader: whoever has a folder in autograded/ and no row was removed from
+        The student's row is first, other than in nbgrader: one who has a folder in autograded/ and no row was removed from
         the gradebook, and isn't graded any more.
         """
         with self.remembering_failure():
