@@ -29,7 +29,7 @@ def test_begins_without_effect(student, reference, draw):
         assert_close(layer(x), x, name="output", context=f"of a new layer for x of shape {shape}")
 
 
-@points(0.5, see="Exercise 4: `Affine(width)`")
+@points(0.5)
 def test_scale_and_shift(student, reference, draw):
     """The output is x · scale + shift, each with its own number for each column."""
     x, scale, shift = reference.inputs("square", x=(4, 4), scale=(4,), shift=(4,))
