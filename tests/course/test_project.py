@@ -16,6 +16,7 @@ from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
 TUTOR = ROOT / "source" / "01_positional_encoding" / "AGENTS.md"
+WARM_UP = "00_warm_up"
 #: phrases that read as translated
 TRANSLATED = (
     *("anew", "in vain", "is no file", "in the midst", "at hand", "broke off", "came of it", "whoever"),
@@ -66,13 +67,29 @@ def test_the_root_shows_the_course_in_at_most_twenty_entries():
 
 
 @each_assignment
-def test_each_assignment_is_worth_a_hundred_points(assignment):
+def test_each_assignment_is_worth_a_hundred_points_and_the_warm_up_ten(assignment):
     (path,) = assignment.source_notebooks()
     cells = nbformat.read(path, as_version=4).cells
-    assert (
-        sum(cell.metadata.nbgrader.points for cell in cells if cell.metadata.get("nbgrader", {}).get("grade"))
-        == 100
-    )
+    points = [
+        cell.metadata.nbgrader.points for cell in cells if cell.metadata.get("nbgrader", {}).get("grade")
+    ]
+    assert sum(points) == (10 if assignment.name == WARM_UP else 100)
+
+
+def test_no_notebook_needs_the_warm_up():
+    (path,) = Course(ROOT).assignment(WARM_UP).source_notebooks()
+    answers = [cell for cell in nbformat.read(path, as_version=4).cells if is_answer_cell(cell)]
+    taught = {
+        node.name
+        for cell in answers
+        for node in ast.parse(cell.source).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    assert len(taught) == 4
+    for file in ROOT.glob("source/*/earlier.py"):
+        parts = ast.parse(file.read_text(encoding="utf-8")).body
+        defined = {node.name for node in parts if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        assert not taught & defined, file
 
 
 @each_assignment

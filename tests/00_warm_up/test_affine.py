@@ -1,0 +1,53 @@
+"""Checks of exercise 4: Affine. Its parameters are found by their names, and the check loads its own numbers into them."""
+
+import torch
+
+from gradekit.checks import assert_close, assert_reaches, assert_unchanged, fail, points
+
+
+@points(0.5, see="Parameters")
+def test_parameters(student, draw):
+    """The parameters are `scale` and `shift`, of shape (width,), and an optimizer finds both."""
+    for width in (*draw.sizes(1), 1):
+        found = {name: tuple(value.shape) for name, value in student.Affine(width).parameters().items()}
+        if found != {"scale": (width,), "shift": (width,)}:
+            listed = ", ".join(f"{name} {shape}" for name, shape in found.items()) or "none"
+            fail(
+                f"For width={width}, the parameters should be scale ({width},) and shift ({width},). "
+                f"Yours: {listed}."
+            )
+
+
+@points(0.5, see="Parameters")
+def test_begins_without_effect(student, reference, draw):
+    """At first, `scale` is ones and `shift` is zeros, so the output is `x`."""
+    layer = student.Affine(4)
+    (x,) = reference.inputs("new", x=(3, 4))
+    reference.assert_close(layer(x), name="output", context="of a new layer")
+    for shape in [(4,), (2, 1, 5, 4)]:
+        x = draw.normal(*shape)
+        assert_close(layer(x), x, name="output", context=f"of a new layer for x of shape {shape}")
+
+
+@points(0.5)
+def test_scale_and_shift(student, reference, draw):
+    """The output is x · scale + shift, each with its own number for each column."""
+    x, scale, shift = reference.inputs("square", x=(4, 4), scale=(4,), shift=(4,))
+    layer = student.Affine(4).load_state({"scale": scale, "shift": shift})
+    reference.assert_close(layer(x), name="output")
+
+    for shape in [(2, 43), (1, 521, 3), (2, 1, 3, 1), (2, 3, 1, 2, 2)]:
+        x, scale, shift = 50 * draw.normal(*shape), draw.normal(shape[-1]), draw.normal(shape[-1])
+        layer = student.Affine(shape[-1]).load_state({"scale": scale, "shift": shift})
+        assert_close(layer(x), x * scale + shift, name="output", context=f"for x of shape {shape}")
+
+
+@points(0.5, see="Parameters")
+def test_gradients_and_dtype(student, draw, assert_precise):
+    """Gradients reach `x` and both parameters, `x` keeps its values, and in float64 the output is float64."""
+    layer = student.Affine(3)
+    assert_unchanged(layer.call(draw.normal(2, 3)))
+    assert_reaches(layer.gradients(draw.normal(2, 3)))
+    x = draw.normal(2, 3, dtype=torch.float64)
+    layer = layer.to(torch.float64)
+    assert_precise(layer(x), layer(x + 1e-13), "output")

@@ -1,0 +1,69 @@
+"""Checks of exercise 3: masked_mean."""
+
+import torch
+
+from gradekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
+
+
+@points(1.25, see="Masks")
+def test_mean_of_the_tokens(student, reference, draw):
+    """Each sentence gets the mean of its tokens, with padding at any place."""
+    (x,) = reference.inputs("square", x=(4, 4, 4))
+    mask = with_a_token(reference.integers("mask", 0, 2, (4, 4)).bool())
+    reference.assert_close(student.masked_mean(x, mask), name="result")
+
+    for batch, length, d in (draw.sizes(3), (1, 521, 43), (5, 1, 1)):
+        x, mask = draw.normal(batch, length, d), with_a_token(draw.bools(batch, length))
+        right = torch.stack([row[keep].mean(0) for row, keep in zip(x, mask, strict=True)])
+        context = f"for x of shape {(batch, length, d)}"
+        assert_close(student.masked_mean(x, mask), right, name="result", context=context)
+
+
+@points(0.75, see="Masks")
+def test_padding_has_no_effect(student, reference):
+    """Whatever numbers the padding contains, and however much of it there is, the result stays."""
+    (x,) = reference.inputs("padded", x=(3, 5, 2))
+    mask = torch.arange(5) < torch.tensor([5, 3, 1])[:, None]
+    before = student.masked_mean(x, mask)
+    assert_shape(before, (3, 2), name="result")
+    assert_varies(before, name="result")
+    other = torch.where(mask[..., None], x, 1000.0)
+    longer, longer_mask = torch.cat([x, x], dim=1), torch.cat([mask, torch.zeros_like(mask)], dim=1)
+    for what, args in [("other numbers", (other, mask)), ("more padding", (longer, longer_mask))]:
+        reference.assert_same(
+            student.masked_mean(*args),
+            before,
+            rule="Padding must have no effect",
+            name="result",
+            context=f"with {what} in the padding" if what == "other numbers" else f"with {what}",
+            key=f"result with {what}, less that before",
+        )
+
+
+@points(0.5)
+def test_sentence_without_tokens(student, reference, draw):
+    """A sentence without any token gets zeros, and the others are not affected."""
+    x, mask = draw.normal(3, 4, 2), with_a_token(draw.bools(3, 4))
+    before = student.masked_mean(x, mask)
+    assert_varies(before, name="result")
+    mask[1] = False
+    after = student.masked_mean(x, mask)
+    assert not after[1].isnan().any(), "A sentence without tokens gets NaN. It should get zeros."
+    reference.assert_close(after[1], name="result", context="of a sentence without tokens")
+    assert_close(after[[0, 2]], before[[0, 2]], name="result", context="of the other sentences")
+
+
+@points(0.5)
+def test_inputs_unchanged_and_dtype_kept(student, draw, assert_double):
+    """`x` and `mask` keep their values, and float64 vectors have a float64 mean."""
+    x = draw.normal(2, 4, 3, dtype=torch.float64)
+    mask = torch.tensor([[True, True, True, True], [True, False, False, False]])
+    assert_unchanged(student.call("masked_mean", x, mask))
+    assert_double("masked_mean", x, mask, output="result")
+
+
+def with_a_token(mask):
+    """The same mask, with a token at the last place of each row, so that no sentence is empty."""
+    mask = mask.clone()
+    mask[..., -1] = True
+    return mask
