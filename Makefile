@@ -1,5 +1,7 @@
 # Most targets only call nbgrader, pytest or gradekit; `make help` lists them.
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# the first of these programs that is installed (`command -v` of Debian's shell looks for one only)
+first = $(firstword $(foreach name,$(1),$(shell command -v $(name) || true)))
+PYTHON ?= $(or $(call first,python3.11 python3.12 python3.13 python3),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 ASSIGNMENTS := $(notdir $(wildcard source/*))
@@ -67,7 +69,7 @@ $(VENV)/sandbox: $(VENV)/packages
 	@touch $@
 
 $(VENV)/browser: $(VENV)/packages
-	@command -v chromium chromium-browser google-chrome > /dev/null || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
+	@test -n "$(call first,chromium chromium-browser google-chrome)" || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
 	@touch $@
 
 $(VENV)/extras: requirements/extras.lock $(VENV)/packages
@@ -115,7 +117,7 @@ lock: $(TOOLS)/ready  ## lock the versions of all packages (FLAGS=--upgrade: new
 
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 
-BUILDER ?= $(notdir $(firstword $(shell command -v podman buildah docker)))
+BUILDER ?= $(notdir $(call first,podman buildah docker))
 
 image:  ## build an image for graders (FLAGS="--build-arg COURSE=1": with the course's packages; docs/image.md)
 	@test -n "$(BUILDER)" || { echo "To build an image, install podman, buildah or docker (apt-get install podman)."; exit 1; }

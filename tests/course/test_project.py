@@ -93,6 +93,35 @@ def test_the_lock_keeps_the_bounds_that_were_asked_for():
         assert tuple(map(int, locked_versions()[name].split(".")))[: len(bound)] < bound
 
 
+@pytest.mark.parametrize("end", ["Successfully installed torch-2.13.0", "FAILED"])
+def test_while_packages_are_installed_make_prints_what_takes_long_and_fails_if_pip_does(end, tmp_path):
+    printed = [
+        "Collecting torch==2.13.0 (from -r requirements/course.lock (line 150))",
+        "  Downloading torch-2.13.0-cp312-cp312-manylinux_2_28_x86_64.whl.metadata (30 kB)",
+        "Downloading torch-2.13.0-cp312-cp312-manylinux_2_28_x86_64.whl (530.7 MB)",
+        "  Using cached nvidia_cublas-13.1.0.3-py3-none-manylinux_2_27_x86_64.whl (1.2 GB)",
+        "Downloading tqdm-4.70.1-py3-none-any.whl (78 kB)",
+        "Installing collected packages: tqdm, torch",
+        end,
+    ]
+    (tmp_path / "printed").write_text("\n".join(printed) + "\n")
+    rule = f"filtered: ; @cat {tmp_path / 'printed'} | $(SLOW)"
+    done = subprocess.run(
+        ["make", "--no-print-directory", "--eval", rule, "filtered"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout.splitlines() == [
+        "Downloading torch-2.13.0-cp312-cp312-manylinux_2_28_x86_64.whl, 530.7 MB",
+        "Using cached nvidia_cublas-13.1.0.3-py3-none-manylinux_2_27_x86_64.whl, 1.2 GB",
+        "Unpacking all",
+    ]
+    assert (done.returncode != 0) == (end == "FAILED")
+
+
 def test_the_conda_file_names_the_versions_of_the_lock():
     text = (ROOT / "environment.yml").read_text()
     entries = re.findall(r"^ +- ([^ #\n]+)", text.partition("dependencies:\n")[2], re.MULTILINE)
