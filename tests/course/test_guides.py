@@ -170,10 +170,3 @@ def test_every_link_of_a_page_leads_somewhere(path):
 def test_every_guide_is_in_the_contents_of_the_site():
     contents = re.findall(r"^([a-z-]+)$", (DOCS / "index.md").read_text(), re.MULTILINE)
     assert sorted(contents) == sorted(path.stem for path in DOCS.glob("*.md") if path.stem != "index")
-
-
-def test_the_lock_files_agree():
-    versions: dict[str, str] = {}
-    for lock in ROOT.glob("requirements*.lock"):
-        for name, version in re.findall(r"^([\w.-]+)==(\S+)$", lock.read_text(), re.MULTILINE):
-            assert versions.setdefault(name.lower().replace("_", "-"), version) == version, (lock.name, name)

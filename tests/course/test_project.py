@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -26,18 +27,100 @@ TRANSLATED = (
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 
 
-def locked_versions() -> dict[str, str]:
-    lines = (ROOT / "requirements/course.lock").read_text().splitlines()
-    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+LOCKS = sorted(ROOT.glob("requirements/*.lock"))
 
 
-def test_every_package_of_the_lock_has_one_version():
-    locks = list(ROOT.glob("requirements/*.lock"))
-    assert len(locks) == 7
-    for lock in locks:
-        lines = lock.read_text().splitlines()[1:]
-        assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []
+def locked_versions(lock: Path = ROOT / "requirements/course.lock") -> dict[str, str]:
+    lines = [line for line in lock.read_text().splitlines() if not line.startswith("#")]
+    found = [re.fullmatch(r"([a-z0-9-]+)==([a-z0-9.]+)( ; [^;]+)?", line) for line in lines]
+    assert None not in found, [line for line, match in zip(lines, found, strict=True) if not match]
+    versions = {match[1]: match[2] for match in found}
+    assert len(versions) == len(lines), f"{lock.name} has two versions of a package"
+    return versions
+
+
+def names(requirements: list[str]) -> set[str]:
+    """Normalized as in a lock."""
+    return {re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", line)[0]).lower() for line in requirements}
+
+
+def top_level(lock: Path) -> set[str]:
+    """What a lock was asked for."""
+    lines = lock.with_suffix(".in").read_text().splitlines()
+    asked = [line for line in lines if line and not line.startswith("#")]
+    if lock.name == "course.lock":
+        for path in ROOT.glob("packages/*/pyproject.toml"):
+            asked += tomllib.loads(path.read_text())["project"]["dependencies"]
+        gradekit = tomllib.loads((ROOT / "packages/gradekit/pyproject.toml").read_text())
+        extras = gradekit["project"]["optional-dependencies"]
+        asked += [*extras["pandas"], *extras["report"], *gradekit["dependency-groups"]["test"]]
+    return names(asked) - {"gradekit", "sandbox-kernel"}
+
+
+def test_the_locks_have_one_version_of_each_package_and_no_address():
+    versions = [entry for lock in LOCKS for entry in locked_versions(lock).items()]
+    assert len(LOCKS) == 7
+    assert len(dict(versions)) == len(set(versions)), "two locks differ"
     assert locked_versions()["torch"] == "2.13.0"
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
+def test_a_lock_names_the_command_that_makes_it_and_has_what_was_asked_for(lock):
+    command = re.search(r"^#    (make \w+) ", lock.read_text(), re.MULTILINE)[1].split()
+    made = subprocess.run(
+        [*command, "--dry-run"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert lock.read_text().splitlines()[1].removeprefix("#    ") in made
+    assert re.search(rf"--output-file requirements/({lock.stem}|\$name)\.lock", made)
+    assert re.search(rf"\b{lock.stem}\b", made)
+    asked = top_level(lock)
+    assert asked
+    locked = locked_versions(lock)
+    if lock.name != "tools.lock":  # an environment of its own; the others add to that of the course
+        locked |= locked_versions()
+    assert asked - set(locked) == set()
+
+
+def test_the_lock_keeps_the_bounds_that_were_asked_for():
+    """Each has its reason beside it in course.in."""
+    bounds = {
+        (match[1], tuple(map(int, match[2].split("."))))
+        for match in re.finditer(
+            r"^([\w-]+)<([0-9.]+)$", (ROOT / "requirements/course.in").read_text(), re.MULTILINE
+        )
+    }
+    assert {name for name, _ in bounds} == {"jsonschema", "soupsieve"}
+    for name, bound in bounds:
+        assert tuple(map(int, locked_versions()[name].split(".")))[: len(bound)] < bound
+
+
+@pytest.mark.parametrize("end", ["Successfully installed torch-2.13.0", "FAILED"])
+def test_while_packages_are_installed_make_prints_what_takes_long_and_fails_if_pip_does(end, tmp_path):
+    printed = [
+        "Collecting torch==2.13.0 (from -r requirements/course.lock (line 150))",
+        "  Downloading torch-2.13.0-cp312-cp312-manylinux_2_28_x86_64.whl.metadata (30 kB)",
+        "Downloading torch-2.13.0-cp312-cp312-manylinux_2_28_x86_64.whl (530.7 MB)",
+        "  Using cached nvidia_cublas-13.1.0.3-py3-none-manylinux_2_27_x86_64.whl (1.2 GB)",
+        "Downloading tqdm-4.70.1-py3-none-any.whl (78 kB)",
+        "Installing collected packages: tqdm, torch",
+        end,
+    ]
+    (tmp_path / "printed").write_text("\n".join(printed) + "\n")
+    rule = f"filtered: ; @cat {tmp_path / 'printed'} | $(SLOW)"
+    done = subprocess.run(
+        ["make", "--no-print-directory", "--eval", rule, "filtered"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout.splitlines() == [
+        "Downloading torch-2.13.0-cp312-cp312-manylinux_2_28_x86_64.whl, 530.7 MB",
+        "Using cached nvidia_cublas-13.1.0.3-py3-none-manylinux_2_27_x86_64.whl, 1.2 GB",
+        "Unpacking all",
+    ]
+    assert (done.returncode != 0) == (end == "FAILED")
 
 
 def test_the_conda_file_names_the_versions_of_the_lock():
@@ -49,8 +132,7 @@ def test_the_conda_file_names_the_versions_of_the_lock():
     assert pins.pop("python") == "3.11"
     assert {"pytorch", "jupyterlab", "nbgrader", "matplotlib", "seaborn", "pytest"} <= set(pins)
     assert "  - pip:\n      - ./packages/sandbox-kernel\n      - ./packages/gradekit\n" in text
-    model = (ROOT / "requirements/model.lock").read_text().splitlines()
-    locked = locked_versions() | dict(line.split("==") for line in model if not line.startswith("#"))
+    locked = locked_versions() | locked_versions(ROOT / "requirements/model.lock")
     assert pins == {name: locked[name.replace("pytorch", "torch")] for name in pins}
 
 
