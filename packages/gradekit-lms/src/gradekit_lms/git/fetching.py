@@ -5,23 +5,23 @@ It is a process of its own, so that whatever a remote does, grading goes on. It 
 
 import contextlib
 import csv
-import fcntl
 import io
 import os
-import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from types import FrameType
+from typing import IO
 
 import msgspec
 
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
+from gradekit.course.operating_system import ending_signals, lock_file
 from gradekit.course.printing import defused, printable
 from gradekit_lms.git.hosts import Host, HostError
 from gradekit_lms.git.looking import Looker, assignments_in
@@ -261,11 +261,10 @@ def do_job(job: Job) -> int:
     return 0
 
 
-def _locked(lock: io.TextIOBase, parent: int) -> bool:
+def _locked(lock: IO[str], parent: int) -> bool:
     deadline = time.monotonic() + _LOCK_SECONDS
     while time.monotonic() < deadline and os.getppid() == parent:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if lock_file(lock, wait=False):
             return True
         time.sleep(_TICK)
     return False
@@ -275,18 +274,13 @@ def _now() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    """End at once; the launcher has Git end with this process."""
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _end)
-    given = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
-    try:
-        code = do_job(given)
-    except (OSError, ValueError) as error:
-        print(f"{_now()} {error}", file=sys.stderr)
-        code = 1
-    sys.stderr.flush()
-    os._exit(code)  # threads may still wait for a remote
+    with ending_signals(partial(os._exit, 0)):  # the launcher has Git end with this process
+        given = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
+        try:
+            code = do_job(given)
+        except (OSError, ValueError) as error:
+            print(f"{_now()} {error}", file=sys.stderr)
+            code = 1
+        sys.stderr.flush()
+        os._exit(code)  # threads may still wait for a remote

@@ -6,7 +6,6 @@ is kept beside itself.
 """
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -27,6 +26,7 @@ from gradekit.course import CourseError, read_notebook
 from gradekit.course.added_cells import keep_added
 from gradekit.course.cells import grade_id
 from gradekit.course.files import STATE_FOLDER
+from gradekit.course.operating_system import lock_file
 from gradekit.course.printing import quoted
 from gradekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
 from gradekit.nbgrader_plugin.converters import reason_of
@@ -219,5 +219,5 @@ def _locked(root: Path) -> TextIO:
     path = root / STATE_FOLDER / "generating"
     path.parent.mkdir(exist_ok=True)
     file = path.open("a")
-    fcntl.flock(file, fcntl.LOCK_EX)
+    lock_file(file)
     return file
