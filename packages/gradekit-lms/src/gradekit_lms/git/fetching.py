@@ -15,13 +15,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
-from gradekit.course.operating_system import ending_signals, lock_file
+from gradekit.course.operating_system import ending_signals, locked_file
 from gradekit.course.printing import defused, printable
 from gradekit_lms.git.hosts import Host, HostError
 from gradekit_lms.git.looking import Looker, assignments_in
@@ -240,10 +239,11 @@ def do_job(job: Job) -> int:
     """Do a job; returns the exit code."""
     store = GitStore(Path(job.root))
     store.folder.mkdir(parents=True, exist_ok=True)
-    with store.lock.open("a") as lock:
-        if not _locked(lock, job.parent):
-            print(f"{_now()} another process fetches for this course", file=sys.stderr)
-            return 1
+    lock = _locked(store.lock, job.parent)
+    if lock is None:
+        print(f"{_now()} another process fetches for this course", file=sys.stderr)
+        return 1
+    with lock:
         if job.mode == "deliver":
             Sender(job, store).send_due()
             return 0
@@ -261,13 +261,13 @@ def do_job(job: Job) -> int:
     return 0
 
 
-def _locked(lock: IO[str], parent: int) -> bool:
+def _locked(path: Path, parent: int) -> contextlib.ExitStack | None:
     deadline = time.monotonic() + _LOCK_SECONDS
     while time.monotonic() < deadline and os.getppid() == parent:
-        if lock_file(lock, wait=False):
-            return True
+        with contextlib.suppress(BlockingIOError):
+            return locked_file(path, wait=False)
         time.sleep(_TICK)
-    return False
+    return None
 
 
 def _now() -> str:

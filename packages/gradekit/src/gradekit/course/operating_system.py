@@ -4,13 +4,13 @@ No other module asks for these. Windows lacks `fcntl`, `pwd` and `resource`, so 
 a command that needs one ends with a sentence (`gradekit.cli`), and commands that only read run without.
 """
 
-import contextlib
 import errno
 import os
 import signal
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias
@@ -67,14 +67,35 @@ def name_of_owner(user: int) -> str:
         return f"the unknown user {user}"
 
 
-def lock_file(file: IO[str], wait: bool = True) -> bool:
-    """Lock a file for this process and its forks, until all have closed it; False if another process has it."""
-    import fcntl
+def locked_file(path: Path, wait: bool = True) -> ExitStack:
+    """Lock a file with no content until what is returned is closed, or this process and its forks have ended.
 
+    Raises:
+        BlockingIOError: another process has it; only without `wait`.
+    """
+    path.parent.mkdir(exist_ok=True)
+    held = ExitStack()
     try:
+        import fcntl
+    except ModuleNotFoundError:
+        database = held.enter_context(closing(sqlite3.connect(path, timeout=0.5, isolation_level=None)))
+        while not _is_begun(database):
+            if not wait:
+                raise BlockingIOError(f"another process has locked {path}") from None
+    else:
+        file = held.enter_context(path.open("a"))
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
+    return held
+
+
+def _is_begun(database: sqlite3.Connection) -> bool:
+    """Whether the database is locked now, as SQLite can on every system; it stays empty."""
+    try:
+        database.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            return False
+        raise OSError(str(error)) from error
     return True
 
 
@@ -157,7 +178,7 @@ def ending_signals(react: Callable[[], None]) -> Iterator[None]:
 
 def kill_session(leader: int) -> None:
     """Kill a process that has a session of its own, with all that it has started there."""
-    with contextlib.suppress(ProcessLookupError):
+    with suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)
 
 
@@ -190,7 +211,7 @@ def output_of_fork(work: Callable[[], bytes], seconds: float, max_bytes: int) ->
         with open(out, "rb") as file:
             received = file.read(max_bytes)
     finally:
-        with contextlib.suppress(ProcessLookupError):
+        with suppress(ProcessLookupError):
             # its output has arrived, or is too large
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
