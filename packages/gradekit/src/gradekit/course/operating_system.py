@@ -7,7 +7,6 @@ a command that needs one ends with a sentence (`gradekit.cli`), and commands tha
 import errno
 import os
 import signal
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -16,6 +15,7 @@ from types import FrameType
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias
 
 if TYPE_CHECKING:
+    import sqlite3
     from multiprocessing.context import ForkContext, ForkServerContext
 
     Forks: TypeAlias = ForkContext | ForkServerContext
@@ -25,10 +25,7 @@ _MEBIBYTE = 2**20
 
 
 def open_safely(path: str | Path, folder: int | None = None) -> BinaryIO:
-    """Open a file for reading, without following a link, and without waiting for a device or a pipe.
-
-    Args:
-        folder: a descriptor of the folder that `path` is in.
+    """Open a file for reading, without waiting for a device or a pipe; `folder` is a descriptor of the folder that it is in.
 
     Raises:
         OSError: it is a link, or can't be read.
@@ -78,25 +75,27 @@ def locked_file(path: Path, wait: bool = True) -> ExitStack:
     try:
         import fcntl
     except ModuleNotFoundError:
-        database = held.enter_context(closing(sqlite3.connect(path, timeout=0.5, isolation_level=None)))
-        while not _is_begun(database):
-            if not wait:
-                raise BlockingIOError(f"another process has locked {path}") from None
+        held.enter_context(closing(_locked_database(path, wait)))
     else:
         file = held.enter_context(path.open("a"))
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     return held
 
 
-def _is_begun(database: sqlite3.Connection) -> bool:
-    """Whether the database is locked now, as SQLite can on every system; it stays empty."""
-    try:
-        database.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-            return False
-        raise OSError(str(error)) from error
-    return True
+def _locked_database(path: Path, wait: bool) -> "sqlite3.Connection":
+    """An empty database: SQLite's locks work, and end with the process, on every system."""
+    import sqlite3
+
+    database = sqlite3.connect(path, timeout=0.5, isolation_level=None)
+    while True:
+        try:
+            database.execute("BEGIN EXCLUSIVE")
+            return database
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise OSError(f"{path}: {error}") from error
+            if not wait:
+                raise BlockingIOError(f"{path}: {error}") from error
 
 
 def lock_for_this_process(file: IO[str], shared: bool = False) -> bool:
@@ -112,10 +111,7 @@ def lock_for_this_process(file: IO[str], shared: bool = False) -> bool:
 
 @contextmanager
 def data_limit(mebibytes: int) -> Iterator[None]:
-    """Limit the memory that the code inside, and a process that it starts, may use in addition to what there is now.
-
-    Not where /proc is missing.
-    """
+    """Limit the memory that the code inside may use in addition to what there is now; not where /proc is missing."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -18,7 +18,6 @@ from gradekit.course.operating_system import folders_below, open_safely
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import beside_of
 from gradekit.submission.extra_files import MAX_ENTRIES, MAX_FOLDER_DEPTH, NotATime, time_in
-from sandbox_kernel.folders import HeldFolder
 
 _CHUNK = 2**20
 _NAMED_AT_MOST = 5
@@ -56,6 +55,9 @@ class HarmlessCollect(ExchangeCollect):
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
         try:
+            # on Linux only, and every command of nbgrader imports this module
+            from sandbox_kernel.folders import HeldFolder
+
             with HeldFolder("gradekit-collect-") as folder:
                 regular = folder / "submission"
                 skipped = copy_regular_files(Path(src), regular, 1000 * self.coursedir.max_dir_size)
