@@ -5,23 +5,22 @@ It is a process of its own, so that whatever a remote does, grading goes on. It 
 
 import contextlib
 import csv
-import fcntl
 import io
 import os
-import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
 import msgspec
 
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
+from gradekit.course.operating_system import ending_signals, locked_file
 from gradekit.course.printing import defused, printable
 from gradekit_lms.git.hosts import Host, HostError
 from gradekit_lms.git.looking import Looker, assignments_in
@@ -240,10 +239,11 @@ def do_job(job: Job) -> int:
     """Do a job; returns the exit code."""
     store = GitStore(Path(job.root))
     store.folder.mkdir(parents=True, exist_ok=True)
-    with store.lock.open("a") as lock:
-        if not _locked(lock, job.parent):
-            print(f"{_now()} another process fetches for this course", file=sys.stderr)
-            return 1
+    lock = _locked(store.lock, job.parent)
+    if lock is None:
+        print(f"{_now()} another process fetches for this course", file=sys.stderr)
+        return 1
+    with lock:
         if job.mode == "deliver":
             Sender(job, store).send_due()
             return 0
@@ -261,32 +261,26 @@ def do_job(job: Job) -> int:
     return 0
 
 
-def _locked(lock: io.TextIOBase, parent: int) -> bool:
+def _locked(path: Path, parent: int) -> contextlib.ExitStack | None:
     deadline = time.monotonic() + _LOCK_SECONDS
     while time.monotonic() < deadline and os.getppid() == parent:
         with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+            return locked_file(path, wait=False)
         time.sleep(_TICK)
-    return False
+    return None
 
 
 def _now() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    """End at once; the launcher has Git end with this process."""
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _end)
-    given = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
-    try:
-        code = do_job(given)
-    except (OSError, ValueError) as error:
-        print(f"{_now()} {error}", file=sys.stderr)
-        code = 1
-    sys.stderr.flush()
-    os._exit(code)  # threads may still wait for a remote
+    with ending_signals(partial(os._exit, 0)):  # the launcher has Git end with this process
+        given = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
+        try:
+            code = do_job(given)
+        except (OSError, ValueError) as error:
+            print(f"{_now()} {error}", file=sys.stderr)
+            code = 1
+        sys.stderr.flush()
+        os._exit(code)  # threads may still wait for a remote

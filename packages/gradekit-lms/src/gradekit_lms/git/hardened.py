@@ -6,11 +6,9 @@ the limits of the process, which the kernel enforces whatever Git does: bytes of
 """
 
 import base64
-import contextlib
 import os
 import re
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from gradekit.course.operating_system import kill_session
 from gradekit.course.printing import printable
 
 _MEMORY = 2**30
@@ -249,8 +248,7 @@ class Git:
         try:
             out, errors = _output_of(process, time.monotonic() + seconds, most)
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            kill_session(process.pid)
             process.wait()
             for stream in (process.stdout, process.stderr):
                 if stream is not None:

@@ -24,7 +24,7 @@ from gradekit.course.printing import did_you_mean, printable
 #: imports, which make hardly any garbage.
 _COLLECT_AFTER = 20_000
 _NOT_ON_WINDOWS = frozenset({"fcntl", "grp", "pwd", "resource", "termios"})
-_ELSEWHERE = "grade in a container or in WSL; see `gradekit help sandbox`"
+_ELSEWHERE = "run it in gradekit's image or in WSL; see `gradekit help sandbox`"
 _GROUP = "gradekit.commands"
 #: commands that messages and pages name, and the packages that bring them
 _COMPANIONS = {"return": "gradekit-lms", "similar": "gradekit-integrity", "viva": "gradekit-integrity"}
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if error.name not in _NOT_ON_WINDOWS:
             raise
-        _print_error(f"this needs Linux, since nbgrader or gradekit uses `{error.name}`: {_ELSEWHERE}")
+        _print_error(f"this needs Linux, since gradekit uses `{error.name}`: {_ELSEWHERE}")
         return 2
     except OSError as error:  # its message names the file
         refused = isinstance(error, PermissionError) and error.filename

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-#: doesn't follow a link, and doesn't block on a device or a pipe
-OPEN_SAFELY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+from gradekit.course.operating_system import open_safely
+
 #: errors that would affect every other student, too
 FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 #: the folder of a course for gradekit's own files, which people needn't read
@@ -33,7 +33,7 @@ def write_atomically(path: Path, text: str) -> None:
 def handed_in_text(path: Path) -> str:
     """The text of a file; empty if it is large, is a link or no file, or can't be read."""
     try:
-        with open(os.open(path, OPEN_SAFELY), "rb") as file:
+        with open_safely(path) as file:
             is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             content = file.read(_SMALL + 1) if is_file else b""
     except OSError:

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 from copy import deepcopy
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -92,6 +93,7 @@ def _generate(course: RunningCourse, assignment: Assignment, step: str, in_grade
     folders = CourseDirectory(config=config)
     folders.db_url = course.folders.db_url
     folders.release_directory, folders.assignment_id, folders.notebook_id = step, assignment.name, "*"
+    import_module("gradekit.verdict.grade")  # its steps do so; where it needs Linux, they couldn't say so
     log, heard = logging.getLogger(f"{__name__}.nbgrader"), _LastError()
     log.handlers, log.propagate = [heard], False
     try:

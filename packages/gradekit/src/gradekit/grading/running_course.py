@@ -1,7 +1,6 @@
 """A course in nbgrader: its folders, settings and gradebook."""
 
 import contextlib
-import fcntl
 import json
 import logging
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ from traitlets.config import Config
 from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.configuration import course_in, read_configuration
 from gradekit.course.files import STATE_FOLDER, files_in, notebooks_in, written_at
+from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import did_you_mean, quoted
 from gradekit.grading.grades import RecordedScores, is_done
 from gradekit.nbgrader_plugin import gradebook_state
@@ -176,16 +176,10 @@ class RunningCourse:
         Locks end with the process that holds them.
         """
         with contextlib.ExitStack() as held:
-            with self._locked("next"):  # so a command that writes a class lets others in between two students
-                held.enter_context(self._locked("writing"))
-            yield
-
-    @contextlib.contextmanager
-    def _locked(self, name: str) -> Iterator[None]:
-        path = self.root / STATE_FOLDER / name
-        path.parent.mkdir(exist_ok=True)
-        with path.open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            with locked_file(
+                self.root / STATE_FOLDER / "next"
+            ):  # so a command that writes a class lets others in between two students
+                held.enter_context(locked_file(self.root / STATE_FOLDER / "writing"))
             yield
 
     def submitted(self, student: str, assignment: str) -> Path:

@@ -6,33 +6,30 @@ it replaces workers by forking a process with threads. Here each worker has its 
 """
 
 import contextlib
-import ctypes
 import gc
 import importlib
-import multiprocessing
 import os
-import signal
 import socket
-import sys
 import time
 import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkContext, ForkServerContext
 from multiprocessing.process import BaseProcess
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from gradekit.course.operating_system import end_with_parent, forking, forking_server
 from sandbox_kernel.start import launch_server, use_launched_server
+
+if TYPE_CHECKING:
+    from gradekit.course.operating_system import Forks
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _TRIES = 2
-_PR_SET_PDEATHSIG = 1
 #: this process's ends of the pipes to the workers of all its pools, which every fork inherits
 _ours: "weakref.WeakSet[Connection]" = weakref.WeakSet()
 
@@ -83,10 +80,9 @@ class Workers(Generic[T, R]):
             return
         server = self._server()
         self._import()  # the forks share it
-        if _has_one_thread():
+        if fork := forking():
             gc.freeze()  # forks share pages that nobody writes to
             while len(self._workers) <= self.count:
-                fork = multiprocessing.get_context("fork")
                 self._workers.append(_started(self.work, server, fork))
 
     def run(self, tasks: Iterable[T], alone: bool = False) -> Iterator[tuple[T, R | None]]:
@@ -142,8 +138,9 @@ class Workers(Generic[T, R]):
         idle = next((worker for worker in self._workers if worker.entry is None), None)
         if idle is None:
             server = self._server()
-            modules = [*self.modules, "torch"]
-            idle = _started(self.work, server, _fork_server(self.work, modules))
+            os.environ.setdefault("OMP_NUM_THREADS", "1")
+            module = getattr(self.work, "func", self.work).__module__  # of a partial, that of its function
+            idle = _started(self.work, server, forking_server([module, *self.modules, "torch"]))
             self._workers.append(idle)
         return idle
 
@@ -188,33 +185,20 @@ class _Raised:
     error: Exception
 
 
-def _fork_server(work: Callable[[T], R], modules: Sequence[str]) -> ForkServerContext:
-    """The context of a server with one thread, which can be forked safely. It imports the module of `work`."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    module = getattr(work, "func", work).__module__  # of a partial, that of its function
-    multiprocessing.set_forkserver_preload([module, *modules])  # torch is skipped where it isn't installed
-    forkserver.ensure_running()
-    return multiprocessing.get_context("forkserver")
-
-
 def _use_one_thread() -> None:
     from gradekit.inside.arrays import use_one_thread  # it imports NumPy, which not every command needs
 
     use_one_thread()
 
 
-def _has_one_thread() -> bool:
-    return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
-
-
 def _started(
     work: Callable[[T], R],
     server: socket.socket | None,
-    context: ForkContext | ForkServerContext,
+    context: "Forks",
 ) -> _Worker[T]:
     ours, theirs = context.Pipe()
     _ours.add(ours)
-    inherited = list(_ours) if isinstance(context, ForkContext) else []
+    inherited = list(_ours) if context.get_start_method() == "fork" else []
     # a daemon, since this process would otherwise wait at its end for a worker that nobody closed
     process = context.Process(target=_serve, args=(work, theirs, server, inherited), daemon=True)
     process.start()
@@ -229,8 +213,7 @@ def _serve(
     inherited: Sequence[Connection],
 ) -> None:
     """The worker's side: answer tasks until the pipe is closed."""
-    if sys.platform == "linux":  # end when the command is killed, even in the middle of a computation
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    end_with_parent()
     for other in inherited:  # while they are open here, their other ends never see an end of file
         other.close()
     if server is not None:

@@ -13,11 +13,11 @@ from typing import Any
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 
-from gradekit.course.files import FOR_EVERYBODY, OPEN_SAFELY
+from gradekit.course.files import FOR_EVERYBODY
+from gradekit.course.operating_system import folders_below, open_safely
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import beside_of
 from gradekit.submission.extra_files import MAX_ENTRIES, MAX_FOLDER_DEPTH, NotATime, time_in
-from sandbox_kernel.folders import HeldFolder
 
 _CHUNK = 2**20
 _NAMED_AT_MOST = 5
@@ -55,6 +55,9 @@ class HarmlessCollect(ExchangeCollect):
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
         try:
+            # on Linux only, and every command of nbgrader imports this module
+            from sandbox_kernel.folders import HeldFolder
+
             with HeldFolder("gradekit-collect-") as folder:
                 regular = folder / "submission"
                 skipped = copy_regular_files(Path(src), regular, 1000 * self.coursedir.max_dir_size)
@@ -105,7 +108,7 @@ def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
             skipped.append(f"has more than {MAX_ENTRIES:,} files; the rest was not collected.")
             break
         try:
-            with open(os.open(name, OPEN_SAFELY, dir_fd=descriptor), "rb") as file:
+            with open_safely(name, descriptor) as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     skipped.append(f"{shown} isn't a regular file, so it was not collected.")
                     continue
@@ -128,7 +131,7 @@ def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
 
 def _files(source: Path, skipped: list[str]) -> Iterator[tuple[Path, str, int]]:
     """The files below a folder, notebooks first in each: folder, name, and a descriptor of the folder."""
-    for place, folders, files, descriptor in os.fwalk(source):
+    for place, folders, files, descriptor in folders_below(source):
         folder = Path(place)
         if len(folder.relative_to(source).parts) >= MAX_FOLDER_DEPTH and folders:
             skipped.append(

@@ -6,14 +6,13 @@ is kept beside itself.
 """
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
 import sys
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
@@ -27,6 +26,7 @@ from gradekit.course import CourseError, read_notebook
 from gradekit.course.added_cells import keep_added
 from gradekit.course.cells import grade_id
 from gradekit.course.files import STATE_FOLDER
+from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import quoted
 from gradekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
 from gradekit.nbgrader_plugin.converters import reason_of
@@ -69,7 +69,7 @@ class KeptReleases:
         self._assignments: dict[Path, str] = {}
         self._root = root = Path(folders.root)
         try:
-            self._lock = _locked(root)
+            self._lock = locked_file(root / STATE_FOLDER / "generating")
             for assignment, names in notebooks.items():
                 release = root / folders.format_path(folders.release_directory, ".", assignment)
                 for whole in (True, False):  # after a command that was killed
@@ -212,12 +212,3 @@ def _require_readable(converter: GenerateAssignment, path: Path) -> None:
         read_notebook(path)
     except CourseError as error:
         stop(converter.log, str(error))
-
-
-def _locked(root: Path) -> TextIO:
-    """A file that only one `generate_assignment` has at a time; it is released when the file is closed."""
-    path = root / STATE_FOLDER / "generating"
-    path.parent.mkdir(exist_ok=True)
-    file = path.open("a")
-    fcntl.flock(file, fcntl.LOCK_EX)
-    return file

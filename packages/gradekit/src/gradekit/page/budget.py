@@ -1,13 +1,11 @@
 """Limits on rendering: a child process with limited CPU time and memory, and the budget of a page."""
 
-import contextlib
 import os
-import resource
-import signal
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
+from gradekit.course.operating_system import data_limit, output_of_fork
 from gradekit.course.printing import printable
 
 MEBIBYTE = 2**20
@@ -29,27 +27,10 @@ def render_in_child(render: Callable[[], str], seconds: float, memory: int, max_
     Raises:
         TooCostly: a limit was exceeded, or `render` raised an exception.
     """
-    out, into = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(out)
-        _render_and_exit(render, into, seconds, memory)
-    os.close(into)
-    try:
-        with open(out, "rb") as file:
-            received = file.read(max_bytes + 1)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            # its text has arrived, or is too large
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-    return _checked(received, status, seconds, max_bytes)
-
-
-def _checked(received: bytes, status: int, seconds: float, max_bytes: int) -> str:
+    received, too_long = output_of_fork(partial(_rendered, render, memory), seconds, max_bytes + 1)
     if len(received) > max_bytes:
         raise TooCostly(f"it would be larger than {max_bytes / MEBIBYTE:.3g} MiB")
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
+    if too_long:
         raise TooCostly(f"it takes more than {seconds:g} s of CPU time")
     text = received.decode(errors="replace")
     if text.endswith(_COMPLETE):
@@ -61,33 +42,12 @@ def _checked(received: bytes, status: int, seconds: float, max_bytes: int) -> st
 _COMPLETE, _FAILED = "\0", "\1"
 
 
-def _render_and_exit(render: Callable[[], str], into: int, seconds: float, memory: int) -> None:
-    """Runs in the child, which exits without the parent's cleanup."""
+def _rendered(render: Callable[[], str], memory: int) -> bytes:
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the parent reports errors
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # kills the process even inside C code
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        _limit_memory(memory)
-        try:
-            text = render() + _COMPLETE
-        except Exception as error:
-            text = f"{type(error).__name__}: {error}"[:200] + _FAILED
-        with open(into, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-    finally:
-        os._exit(0)
-
-
-def _limit_memory(mebibytes: int) -> None:
-    status = Path("/proc/self/status")
-    if status.exists():
-        held = next(line for line in status.read_text().splitlines() if line.startswith("VmData:"))
-        limit = int(held.split()[1]) * 1024 + mebibytes * MEBIBYTE
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        resource.setrlimit(
-            resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
-        )
+        with data_limit(memory):
+            return (render() + _COMPLETE).encode("utf-8", "replace")
+    except Exception as error:
+        return (f"{type(error).__name__}: {error}"[:200] + _FAILED).encode("utf-8", "replace")
 
 
 class PageBudget:

@@ -21,8 +21,8 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbformat import NotebookNode
 
-from gradekit.course.files import OPEN_SAFELY
 from gradekit.course.language import N_, _
+from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
 from gradekit.page.markdown import safe_markdown
 from gradekit.submission.attachments import ADDRESS, DATA, SVG, Attachments, picture_in
@@ -124,7 +124,7 @@ class Pictures:
         try:
             if path is None:
                 raise NotShown(_NO_FILE)
-            with open(os.open(path, OPEN_SAFELY), "rb") as file:
+            with open_safely(path) as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise NotShown(_NO_FILE)
                 return file.read(MAX_PICTURE_BYTES + 1)

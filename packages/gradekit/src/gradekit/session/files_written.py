@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from gradekit.course.files import OPEN_SAFELY
+from gradekit.course.operating_system import open_folder, open_safely
 from gradekit.course.printing import listed, printable
 from gradekit.submission.extra_files import SECRET, TIMESTAMP
 
@@ -21,7 +21,6 @@ MAX_WRITTEN_FILES, MAX_WRITTEN_BYTES = 100, 10_000_000
 #: what is looked at: entries of a folder, folders in one another
 _MAX_ENTRIES, _MAX_FOLDERS, _MAX_DEPTH = 1_000, 100, 5
 _NAMED_AT_MOST = 5
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass
@@ -129,7 +128,7 @@ def _open_folder(home: int, place: str) -> int | None:
     for name in PurePosixPath(place).parts:
         above = descriptor
         try:
-            descriptor = os.open(name, _FOLDER, dir_fd=above)
+            descriptor = open_folder(name, above)
         except OSError:
             return None
         finally:
@@ -147,7 +146,7 @@ def _mode(folder: int, name: str) -> int:
 def _content(folder: int, name: str, room: int) -> bytes | None:
     """The content of a regular file; None if it has more than `room` bytes, or can't be read."""
     try:
-        with open(os.open(name, OPEN_SAFELY, dir_fd=folder), "rb") as file:
+        with open_safely(name, folder) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             content = file.read(room + 1)

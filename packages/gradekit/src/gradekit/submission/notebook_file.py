@@ -16,7 +16,8 @@ from nbformat import NotebookNode, v4
 
 from gradekit.course import Assignment
 from gradekit.course.cells import grade_id, made_up_id
-from gradekit.course.files import OPEN_SAFELY, notebooks_in
+from gradekit.course.files import notebooks_in
+from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
 from gradekit.submission.attachments import read_attachments, without_data
 from gradekit.submission.renamed import expected_in, recognize
@@ -149,7 +150,7 @@ def read_submitted(path: Path, assignment: Assignment | None = None) -> Submitte
 def _content(path: Path) -> bytes:
     if not stat.S_ISREG(path.lstat().st_mode):
         raise Refused("isn't a file. Hand in the notebook itself.")
-    with open(os.open(path, OPEN_SAFELY), "rb") as file:
+    with open_safely(path) as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise Refused("isn't a file. Hand in the notebook itself.")

@@ -4,17 +4,16 @@ The values that a check compares come from untrusted code. Subtracting a row fro
 so a reply of a few megabytes can become gigabytes.
 """
 
-import resource
-import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import contextmanager, nullcontext
+from typing import NoReturn
+
+from gradekit.course.operating_system import cpu_alarm, data_limit
 
 CHECK_SECONDS = 60
 CHECK_MEBIBYTES = 1024
 
-_PAGES = "/proc/self/statm"
 _one_at_a_time = threading.Lock()
 
 
@@ -49,47 +48,20 @@ def bounded(seconds: float = CHECK_SECONDS, mebibytes: int = CHECK_MEBIBYTES) ->
 
 @contextmanager
 def _bounded_time(seconds: float) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    running = True
+    def stop() -> NoReturn:
+        raise CheckOverrun(f"more than {seconds:g} s of CPU time")
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        if running:
-            raise CheckOverrun(f"more than {seconds:g} s of CPU time")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # again each second, in case something caught the first
-    try:
+    in_main = threading.current_thread() is threading.main_thread()
+    with cpu_alarm(seconds, stop) if in_main else nullcontext():
         yield
-    finally:
-        running = False
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 @contextmanager
 def _bounded_memory(mebibytes: int) -> Iterator[None]:
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = _data_bytes() + mebibytes * 2**20
-    set_here = wanted > mebibytes * 2**20 and (soft == resource.RLIM_INFINITY or wanted < soft)
-    if set_here:
-        resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
     try:
-        yield
+        with data_limit(mebibytes):
+            yield
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             raise CheckOverrun(f"more than {mebibytes} MiB of memory") from None
         raise
-    finally:
-        if set_here:
-            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
-def _data_bytes() -> int:
-    """The private memory of this process; 0 if unknown."""
-    try:
-        with open(_PAGES) as file:
-            return int(file.read().split()[5]) * resource.getpagesize()
-    except (OSError, ValueError, IndexError):
-        return 0

@@ -114,7 +114,7 @@ class CollectedChecks:
         # neither other installed plugins nor settings of the course's own tests may affect a grade
         options = ["--disable-plugin-autoload", "-p", _PLUGIN]
         options += [part for name in _UNUSED for part in ("-p", f"no:{name}")]
-        options += ["-c", "/dev/null", "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
+        options += ["-c", os.devnull, "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
         options += ["-o", "python_files=*.py"]  # a check file has the name of its test cell, whatever that is
         # given single files, pytest would search the folder for each of them
         options += ["--assert=plain", "--capture=no", str(self._assignment.checks)]

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pwd
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from gradekit.course.files import handed_in_text, written_at
+from gradekit.course.operating_system import name_of_owner
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
 from gradekit.submission.extra_files import SECRET, TIMESTAMP, NotATime, time_handed_in, time_in
@@ -183,7 +183,7 @@ class Inbound:
         text, secret = (handed_in_text(folder / file).strip() for file in (TIMESTAMP, SECRET))
         if not text or (not secret and not self._is_still(name, folder)):
             return None
-        if self._check_owner and (owner := _owner(place.st_uid)) != student:
+        if self._check_owner and (owner := name_of_owner(place.st_uid)) != student:
             reason = f"is in the name of {printable(student)} but belongs to {printable(owner)}"
             return Refusal(folder, reason, student, assignment)
         try:
@@ -237,13 +237,6 @@ def _changes(folder: Path) -> list[float]:
     """When the files in a folder were changed, even if this did not change the folder itself."""
     with os.scandir(folder) as entries:
         return [entry.stat(follow_symlinks=False).st_ctime for entry in islice(entries, _MOST_FILES)]
-
-
-def _owner(user: int) -> str:
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return f"the unknown user {user}"
 
 
 class Submitted:

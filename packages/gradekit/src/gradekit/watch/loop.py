@@ -10,11 +10,9 @@ waits may change them, and students who wait for a grade come first.
 
 import contextlib
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from types import FrameType
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -22,6 +20,7 @@ from gradekit.attempts.records import Page
 from gradekit.attempts.rules import time_in_words
 from gradekit.course import Assignment, CourseError, stamp_of
 from gradekit.course.files import FOR_EVERYBODY
+from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.watch.after_grading import Counting, DuePages
@@ -250,20 +249,13 @@ class Watch:
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
         """End after the current hand-in on SIGTERM and Ctrl-C; at once on a second one."""
-        process = os.getpid()
 
-        def end(number: int, frame: FrameType | None) -> None:
-            if os.getpid() != process:
-                return  # a worker: it ends with this process
+        def end() -> None:
             if self._ending:
                 raise KeyboardInterrupt
             self._ending = True
             with contextlib.suppress(OSError):  # print may not be used in a signal handler
                 os.write(2, b"ending after the hand-ins under way; Ctrl-C again ends at once\n")
 
-        before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
+        with ending_signals(end):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

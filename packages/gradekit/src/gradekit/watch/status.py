@@ -1,7 +1,6 @@
 """Reports of `gradekit watch`: events as they happen, the file that `gradekit watch --status` reads, and the lock."""
 
 import contextlib
-import fcntl
 import os
 import statistics
 import time
@@ -10,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import IO
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +16,7 @@ from msgspec import Struct
 from gradekit.attempts.rules import time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.operating_system import lock_for_this_process
 from gradekit.course.printing import printable
 
 _HOUR = 3600.0
@@ -218,10 +217,10 @@ def locked(root: Path) -> Iterator[None]:
     path = root / STATE_FOLDER / "watch.lock"
     path.parent.mkdir(exist_ok=True)
     with path.open("a+") as file:
-        found_free = _try_to_lock(file)
+        found_free = lock_for_this_process(file)
         if not found_free:  # `is_watched` may have held it for a moment
             time.sleep(_ASKING_SECONDS)
-            found_free = _try_to_lock(file)
+            found_free = lock_for_this_process(file)
         if not found_free:
             file.seek(0)
             raise CourseError(
@@ -237,14 +236,6 @@ def locked(root: Path) -> Iterator[None]:
 def is_watched(root: Path) -> bool:
     try:
         with (root / STATE_FOLDER / "watch.lock").open() as file:
-            return not _try_to_lock(file, fcntl.LOCK_SH)
+            return not lock_for_this_process(file, shared=True)
     except FileNotFoundError:
         return False
-
-
-def _try_to_lock(file: IO[str], kind: int = fcntl.LOCK_EX) -> bool:
-    try:
-        fcntl.lockf(file, kind | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -19,7 +19,6 @@ from gradekit.course import CourseError, refuse_pattern
 from gradekit.course.printing import quoted, shortened
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
-from sandbox_kernel.folders import HeldFolder
 
 _SAME = 1e-9  # scores that differ by less are equal
 _Progress = Callable[[str], None]
@@ -92,6 +91,8 @@ def compare_autograders(
             f"{course.submitted('x', 'x').parent.parent} has no submission to compare: copy some there, as "
             "<student>/<assignment>/<notebook>.ipynb"
         )
+    from sandbox_kernel.folders import HeldFolder  # on Linux only, but a course is listed elsewhere, too
+
     with HeldFolder("gradekit-compare-") as folder:
         place = folder.resolve()
         plain = plain_copy(course, place / "nbgrader", names)
