@@ -37,7 +37,9 @@ wrong.says("The sum has its axis of size 1 always at the end. `keepdim=True` lea
 
 wrong.about("test_large_numbers")
 wrong("overflow", "torch.exp(x - largest)", "torch.exp(x)")
-wrong.says("e to the power of 1000 overflows. Subtract the largest number before you take the power.")
+wrong.says(
+    "The power of e for 1000 is too large for a float. Subtract the largest number before you take the power."
+)
 wrong("mean_subtracted", LARGEST, "x.mean(dim=dim, keepdim=True)")
 wrong.says("What you subtract isn't the largest number, so one far above it still overflows.")
 wrong("clamped", "torch.exp(x - largest)", "torch.exp(x.clamp(-80, 80))")
