@@ -54,6 +54,7 @@ right = Alternatives("mean_", cell="masked_mean")
 right("multiplied", "x.masked_fill(~mask.unsqueeze(-1), 0)", "x * mask.unsqueeze(-1)")
 right("where", "x.masked_fill(~mask.unsqueeze(-1), 0)", "torch.where(mask[..., None], x, 0)")
 right("clone").edit("x.masked_fill(~mask.unsqueeze(-1), 0)", "x.clone()\n    tokens[~mask] = 0")
+right("tiny_number", "count.clamp(min=1)", "(count + 1e-9)")
 right("products").source("""
 def masked_mean(x, mask):
     weights = mask.to(x.dtype)

@@ -55,29 +55,39 @@ def test_large_numbers(student, reference):
     before = student.stable_softmax(x, -1)
     assert_varies(before, name="weights")
 
-    def assert_no_effect(after, right, change, key):
+    def assert_same(after, right, rule, case, key):
         if after.isnan().any():
-            fail(f"The weights contain NaN {change}.")
-        rule = f"It must have no effect on the weights {change}"
-        reference.assert_same(after, right, rule=rule, name="weights", key=key, atol=1e-3)
+            fail(f"The weights contain NaN {case}.")
+        reference.assert_same(after, right, rule=rule, name="weights", context=case, key=key, atol=1e-3)
 
     for more in [1000, -1000]:
         after = student.stable_softmax(x + more, -1)
-        assert_no_effect(
-            after, before, f"if all numbers are {more} larger", f"weights, {more}, less those before"
+        rule = f"Adding {more} to all numbers must change no weight"
+        assert_same(
+            after,
+            before,
+            rule,
+            "with larger numbers" if more > 0 else "with smaller numbers",
+            f"weights with {more} more, less those before",
         )
 
     ahead, far = torch.zeros(1, 4), torch.zeros(1, 4)
     ahead[0, 2], far[0, 2] = 50, 1000  # both get all of the weight, in float32
     after, right = student.stable_softmax(far, -1), student.stable_softmax(ahead, -1)
-    assert_no_effect(
-        after, right, "if one number is 1000 ahead of the rest, not 50", "weights far ahead, less those ahead"
+    rule = "A number that is far ahead must get all the weight"
+    assert_same(
+        after, right, rule, "if one number is 1000 and the rest 0", "weights for 1000, less those for 50"
     )
 
     apart = x + torch.tensor([[0.0], [1000.0], [-1000.0]])
     after = student.stable_softmax(apart, -1)
-    assert_no_effect(
-        after, before, "if one row is 1000 below another", "weights of rows far apart, less those before"
+    rule = "Adding a number to a row must change no weight"
+    assert_same(
+        after,
+        before,
+        rule,
+        "if one row is 1000 below another",
+        "weights of rows far apart, less those before",
     )
 
 

@@ -16,6 +16,7 @@ from gradekit.page.check_table import checks_as_html
 ASSIGNMENT = Course(Path(__file__).parents[2]).assignment("00_warm_up")
 NOTEBOOK = read_notebook(ASSIGNMENT.source_notebooks()[0])
 CELLS = {cell.id: cell.source for cell in NOTEBOOK.cells}
+#: the wrong answer in its example
 EXAMPLE = "x[~mask] = 0"
 
 

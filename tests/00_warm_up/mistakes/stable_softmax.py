@@ -37,14 +37,16 @@ wrong.says("The sum has its axis of size 1 always at the end. `keepdim=True` lea
 
 wrong.about("test_large_numbers")
 wrong("overflow", "torch.exp(x - largest)", "torch.exp(x)")
-wrong.says("You don't subtract the largest number first, so e to the power of 1000 overflows.")
+wrong.says(
+    "The power of e for 1000 is too large for a float. Subtract the largest number before you take the power."
+)
 wrong("mean_subtracted", LARGEST, "x.mean(dim=dim, keepdim=True)")
-wrong.says("You subtract the mean. A number far above it still overflows: subtract the largest one.")
+wrong.says("What you subtract isn't the largest number, so one far above it still overflows.")
 wrong("clamped", "torch.exp(x - largest)", "torch.exp(x.clamp(-80, 80))")
 wrong.says("You cut large numbers off, so they all get the same weight. Subtract the largest one instead.")
 wrong("one_maximum", LARGEST, "x.max()")
-wrong.says("You subtract the largest number of the whole tensor.")
-wrong.says("A row far below it has only powers of 0, so take the largest number along `dim`.")
+wrong.says("What you subtract isn't the largest number along `dim`, but larger.")
+wrong.says("So a row far below it has only powers of 0, and 0 divided by 0 is NaN.")
 
 wrong.about("test_input_unchanged_and_dtype_kept")
 wrong("in_place", "largest = x.amax(dim=dim, keepdim=True)", "x -= x.amax(dim=dim, keepdim=True)")

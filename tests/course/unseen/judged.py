@@ -171,6 +171,7 @@ TRUE_NAMES: dict[str, tuple[str, ...]] = {
     "shift_longer": ("one_too_long",),
     "shift_no_frequency": ("one_speed",),
     "shift_other_way": ("moves_back",),
+    "softmax_minimum_subtracted": ("softmax_mean_subtracted",),
     "sort_d_ff": ("wide_feed_forward",),
     "sort_no_norm": ("no_final_norm",),
     "sort_one_layer": ("last_layer_unused",),

@@ -19,6 +19,7 @@ from gradekit.course import Assignment, Course
 from gradekit.verdict.diagnosis import OR
 
 SETS = {
+    "00_warm_up": "warm_up",
     "01_positional_encoding": "positional_encoding",
     "02_attention": "attention",
     "03_attention_modules": "attention_modules",
