@@ -33,6 +33,14 @@ SHOW = (
 )
 
 
+def test_the_first_notebook_says_how_long_the_course_takes():
+    (path,) = COURSE.assignment("01_positional_encoding").source_notebooks()
+    text = " ".join(cell.source for cell in nbformat.read(path, as_version=4).cells).replace("\n", " ")
+    exercises, rest = re.search(r"add up to (\d+) hours, and .* to some (\d+) more\.", text).groups()
+    assert abs(int(exercises) - sum(part.minutes for part in PARTS) / 60) <= 0.5
+    assert abs(int(rest) - sum(part.reading for part in PARTS) / 60) <= 1
+
+
 def marked(name, **kind):
     default = {"grade": False, "solution": False, "locked": False, "schema_version": 3}
     return {"nbgrader": default | {"grade_id": name} | kind}
