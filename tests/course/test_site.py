@@ -1,6 +1,7 @@
 """The site: what it takes from the notebooks, and that it shows no solution."""
 
 import base64
+import re
 import sys
 import zipfile
 from pathlib import Path
