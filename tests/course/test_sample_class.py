@@ -148,8 +148,10 @@ def test_what_was_not_answered_is_told_of_its_own_cell(graded, name):
 
 
 def test_the_page_that_make_demo_points_to_is_written(graded):
-    (page,) = re.findall(r"\$\(CURDIR\)/\$\(DEMO\)/(feedback/\S+\.html)", (ROOT / "Makefile").read_text())
-    assert (graded.course.root / page).exists()
+    makefile = (ROOT / "Makefile").read_text()
+    (name,) = re.findall(r"^DEMO_OF \?= (\S+)$", makefile, re.MULTILINE)
+    assert "ls $(DEMO)/feedback/mistake/$(firstword $(DEMO_OF))/*.html" in makefile
+    assert list((graded.course.root / "feedback" / "mistake" / name).glob("*.html"))
 
 
 def test_unreadable_and_missing_submissions_have_no_points_instead_of_zero(graded):

@@ -42,7 +42,7 @@ raise SystemExit(main(sys.argv[1:]))
 """
 #: in this order, which is that of an instructor's work
 COMMANDS = [
-    *("demo", "init", "help"),
+    *("demo", "init", "help", "learn"),
     *("autograde", "regrade", "revise", "deadline", "watch", "table", "report", "comment"),
     *("return", "similar", "viva", "deal"),
     *("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),

@@ -100,6 +100,7 @@ READING = {
     "watch --status": 1,  # it isn't running
     "earlier": 0,
     "standalone": 0,
+    "learn --no-open": 0,
 }
 NEED_LINUX = [
     *(
