@@ -39,9 +39,22 @@ def test_the_next_notebook_is_put_into_a_folder_of_its_own_with_its_files(genera
 
 def test_what_was_written_is_never_replaced(generated, capsys):
     learn(generated, capsys)
-    own_notebook(generated).write_text("mine")
+    learn(generated, capsys, "--solution")
+    notebooks = [own_notebook(generated), own_notebook(generated).with_name("double-solution.ipynb")]
+    for notebook in notebooks:
+        notebook.write_text("mine")
     learn(generated, capsys, "01")
-    assert own_notebook(generated).read_text() == "mine"
+    learn(generated, capsys, "01", "--solution")
+    assert [notebook.read_text() for notebook in notebooks] == ["mine", "mine"]
+
+
+def test_a_student_s_hand_in_is_not_touched_in_the_course_of_an_instructor_who_tries_it(generated, capsys):
+    theirs = generated.hand_in("me", generated.answer(TRIPLE))
+    before = theirs.read_bytes()
+    learn(generated, capsys)
+    learn(generated, capsys, "--check")
+    assert theirs.read_bytes() == before
+    assert "me" not in generated.grades()
 
 
 def test_a_check_grades_shows_the_page_and_keeps_the_best_result(generated, capsys):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from gradekit.course import Assignment
     from gradekit.grading.running_course import RunningCourse
 
-#: the learner's name in the gradebook
-LEARNER = "me"
+#: in the gradebook; no student has this name, whose hand-in would be replaced
+LEARNER = "learning-alone"
 _PROGRESS = "progress.json"
 _NOT_HANDED_IN = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__", "*-solution.ipynb")
 
@@ -209,5 +209,6 @@ def _with_solution(own: Path, assignment: "Assignment") -> Iterator[str]:
     own.mkdir(parents=True, exist_ok=True)
     for source in assignment.source_notebooks():
         copy = own / f"{source.stem}-solution.ipynb"
-        shutil.copy(source, copy)
+        if not copy.exists():
+            shutil.copy(source, copy)
         yield f"The solution: {copy}"
