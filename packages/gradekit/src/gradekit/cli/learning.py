@@ -183,7 +183,7 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
         raise CourseError(f"{own} isn't there: `{command}` makes it")
     book = course.gradebook_file
     if (book and not book.exists()) or name not in course.assignments():
-        print_lines([f"Getting {name} ready, which is needed once."])
+        print_lines([f"Getting {name} ready; this is needed only once."])
         generate(course, assignment)
     handed_in = course.submitted(LEARNER, name)
     shutil.rmtree(handed_in, ignore_errors=True)
