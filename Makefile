@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 ASSIGNMENTS := $(notdir $(wildcard source/*))
 DEMO := sample-class
 DEMO_OF ?= 02_attention
+# who made the most frequent mistake
+DEMO_STUDENT := dora
 # Submissions must not see this folder, so the packages are installed as copies and reinstalled when they change.
 PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-integrity packages/gradekit-lms
 SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc') $(wildcard packages/*/data/share/jupyter/kernels/*/*)
@@ -25,18 +27,20 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: image lock dist test-pythons test-ends bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
+.PHONY: image lock dist test-pythons test-ends test-colab bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs docs-check hub lint clean help
 
-demo: setup  ## grade a sample class in its own folder, write the feedback pages and a class report
+demo: setup  ## grade a sample class of thirty in its own folder, write the feedback pages and a class report
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/source $(DEMO)/tests && cp nbgrader_config.py $(DEMO)
 	@cp -R $(DEMO_OF:%=source/%) $(DEMO)/source && cp -R $(DEMO_OF:%=tests/%) $(DEMO)/tests
 	cd $(DEMO) && for name in $(DEMO_OF); do nbgrader generate_assignment $$name --log-level=WARN || exit 1; done
-	cd $(DEMO) && gradekit samples --odd $(firstword $(DEMO_OF))
+	cd $(DEMO) && gradekit samples --class
 	cd $(DEMO) && gradekit autograde
 	cd $(DEMO) && for name in $(DEMO_OF); do nbgrader generate_feedback $$name --log-level=WARN || exit 1; done
 	cd $(DEMO) && gradekit table $(firstword $(DEMO_OF)) && gradekit report $(firstword $(DEMO_OF))
-	@echo "What students read: $$(ls $(DEMO)/feedback/mistake/$(firstword $(DEMO_OF))/*.html), and the other folders of $(DEMO)/feedback"
-	@echo "The class report:   $(DEMO)/reports/$(firstword $(DEMO_OF))/report.html"
+	cd $(DEMO) && gradekit similar $(firstword $(DEMO_OF)) && gradekit viva $(firstword $(DEMO_OF)) $(DEMO_STUDENT)
+	@echo "What students read: $$(ls $(DEMO)/feedback/$(DEMO_STUDENT)/$(firstword $(DEMO_OF))/*.html), and the other folders of $(DEMO)/feedback"
+	@echo "The class report:   $(DEMO)/reports/$(firstword $(DEMO_OF))/report.html, and in this folder:"
+	@echo "                    similar.html (answers that are alike), viva/$(DEMO_STUDENT).html (questions about a student's own code)"
 	@echo "To go on:           source .venv/bin/activate && cd $(DEMO) && gradekit --help"
 
 TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
@@ -102,6 +106,9 @@ test-pythons: dist  ## test the packages with each Python from 3.11 to 3.14 that
 test-ends: dist  ## the same with the oldest Python and versions that are allowed, and with the newest Python
 	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session ends $(FLAGS)
 
+test-colab: setup  ## run the standalone notebooks with another Python, which has its own torch (COLAB=/path/to/python)
+	COLAB=$(COLAB) python tests/course/colab.py $(FLAGS)
+
 # Versions that are locked stay, unless FLAGS allows newer ones. The other locks list only what they add to course.lock.
 LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --no-annotate \
 	--custom-compile-command "make lock    (with newer versions: make lock FLAGS=--upgrade)" $(FLAGS)
@@ -139,8 +146,8 @@ feedback: setup  ## write missing feedback pages (FLAGS=--force: all)
 	for name in $(ASSIGNMENTS); do ls -d autograded/*/$$name > /dev/null 2>&1 || continue; \
 		nbgrader generate_feedback $$name $(FLAGS) --log-level=WARN || exit 1; done
 
-demos: setup  ## train the models of the course with 3 seeds each, and fail if they miss the targets
-	cd tests/course && python -m demos
+demos: setup  ## train the models of the course, and fail if a target is missed or a notebook states a wrong figure (FLAGS="recall lora": some)
+	cd tests/course && python -m demos $(FLAGS)
 
 bench: setup  ## measure what grading a class costs, compared with plain nbgrader and Otter (FLAGS="--plain 12": faster)
 	cd packages/gradekit && python -m bench class $(FLAGS)
@@ -176,7 +183,10 @@ pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## retake the pictur
 	pytest packages/gradekit/tests/browser --pictures
 
 docs: setup $(VENV)/docs  ## build the site, build/site/index.html (the first build runs all notebooks and grades a sample class)
-	sphinx-build --quiet --fail-on-warning --keep-going docs build/site
+	sphinx-build --quiet --jobs 2 --fail-on-warning --keep-going docs build/site
+
+docs-check: $(VENV)/extras $(VENV)/browser  ## look at the main pages of the built site with axe-core, in a browser
+	$(BIN)/python docs/building/accessible.py $(FLAGS)
 
 $(VENV)/docs: requirements/docs.lock $(VENV)/packages
 	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/docs.lock

@@ -24,6 +24,8 @@ CACHE = ROOT / ".gradekit" / "site"
 sys.path.insert(0, str(ROOT / "docs"))
 
 from building.badges import address_of_site  # noqa: E402
+from building.docstrings import to_rst  # noqa: E402
+from building.formulas import spaced  # noqa: E402
 from building.leaks import leaks, secret_lines  # noqa: E402
 from building.notebooks import outputs_of, write_notebooks  # noqa: E402
 from building.pages import write_parts  # noqa: E402
@@ -31,9 +33,6 @@ from building.reference import write_copies, write_references  # noqa: E402
 from building.samples import sample_pages  # noqa: E402
 from building.syllabus import parts_of  # noqa: E402
 from gradekit.course import Course  # noqa: E402
-
-#: headings of lists in docstrings, and Sphinx's name for an entry
-FIELDS = {"Args:": "param", "Raises:": "raises"}
 
 project = "Transformers from scratch"
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
@@ -130,30 +129,7 @@ def fill_empty_headers(app: Sphinx, page: nodes.document) -> None:
 def docstring_to_rst(
     app: Sphinx, what: str, name: str, of: object, options: object, lines: list[str]
 ) -> None:
-    """Our docstrings are plain text: paragraphs become prose, indented ones stay as they are.
-
-    Paragraphs that begin with `Args:` or `Raises:` become lists.
-    """
-    result: list[str] = []
-    for paragraph in "\n".join(lines).strip("\n").split("\n\n"):
-        heading, _, entries = paragraph.partition("\n")
-        if heading in FIELDS:
-            fields = re.sub(
-                r"^    ([\w.\\]+): ", rf":{FIELDS[heading]} \1: ", prose_to_rst(entries), flags=re.M
-            )
-            result += [*fields.splitlines(), ""]
-        elif re.search(r"^ |\S {2,}\S", paragraph, flags=re.M):
-            result += ["::", "", *("    " + line for line in paragraph.splitlines()), ""]
-        else:
-            result += [*prose_to_rst(paragraph).splitlines(), ""]
-    lines[:] = result
-
-
-def prose_to_rst(text: str) -> str:
-    code = re.split(r"(`[^`]+`)", text)
-    parts = [f"`{part}`" if part.startswith("`") else re.sub(r"([\\*_|`])", r"\\\1", part) for part in code]
-    # code directly after a letter or before one needs an escaped space between them in reStructuredText
-    return "\\ ".join(part for part in parts if part)
+    lines[:] = to_rst("\n".join(lines))
 
 
 def inline_formula(writer: SphinxTranslator, node: nodes.Element) -> None:
@@ -162,10 +138,10 @@ def inline_formula(writer: SphinxTranslator, node: nodes.Element) -> None:
 
 
 def block_formula(writer: SphinxTranslator, node: nodes.Element) -> None:
-    writer.body.append(f'<div class="formula">{mathml(node, "block")}</div>')
+    writer.body.append(f'<div class="formula" tabindex="0">{mathml(node, "block")}</div>')
     raise nodes.SkipNode
 
 
 def mathml(node: nodes.Element, display: str) -> str:
     # latex2mathml knows the environment by its other name
-    return convert(node.astext().replace("{aligned}", "{align*}"), display=display)
+    return spaced(convert(node.astext().replace("{aligned}", "{align*}"), display=display))

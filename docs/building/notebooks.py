@@ -70,8 +70,12 @@ def provided(cell: NotebookNode) -> bool:
 def outputs_of(assignments: list[Assignment], cache: Path) -> dict[str, Outputs]:
     """The outputs of the provided cells of each assignment's notebook, from `cache` or by running it."""
     with ThreadPoolExecutor(_WORKERS) as pool:
-        found = pool.map(lambda assignment: _stored_outputs(assignment, cache), assignments)
-        return {assignment.name: outputs for assignment, outputs in zip(assignments, found, strict=True)}
+        # later notebooks take longer: they first, so that none runs alone at the end
+        running = {
+            assignment.name: pool.submit(_stored_outputs, assignment, cache)
+            for assignment in reversed(assignments)
+        }
+        return {assignment.name: running[assignment.name].result() for assignment in assignments}
 
 
 def _stored_outputs(assignment: Assignment, cache: Path) -> Outputs:

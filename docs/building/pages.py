@@ -33,7 +33,7 @@ def write_parts(parts: list[Part], figures: list[Figure], generated: Path) -> No
         "strip.md": _strip(figures),
         "table.md": table(parts),
         "map.md": f"```{{raw}} html\n{concept_map(parts)}\n```",
-        "get-it.md": _get_it(),
+        "get-it.md": get_it(),
         **{f"weeks-{count}.md": plan(parts, count) for count in _TERMS},
     }
     for name, text in texts.items():
@@ -50,7 +50,7 @@ def _facts(parts: list[Part], figures: list[Figure]) -> str:
     exercises = sum(len(part.exercises) for part in parts)
     return (
         f"{_number(len(parts)).capitalize()} notebooks, {exercises} exercises, {len(figures)} figures, about "
-        f"{hours:.0f} hours. No GPU. Every exercise is graded by hidden checks that say what is wrong, not only that "
+        f"{hours:.0f} hours. No GPU. Code is graded by hidden checks that say what is wrong, not only that "
         "something is."
     )
 
@@ -97,9 +97,12 @@ def _gallery(parts: list[Part], figures: list[Figure]) -> str:
     return "\n".join(lines)
 
 
-def _get_it() -> str:
+def get_it() -> str:
     """How to get the whole course; where the repository is, only if that is known."""
     place = repository()
     if place is None:
-        return "Get the course's folder from the person who gave you this site. In it, run:"
+        return (
+            "The course has no public address yet: ask the person or the institution that published this site for its "
+            "folder. To learn alone, you can also ask for its [packages](alone.md#as-a-package). In the folder, run:"
+        )
     return f"```\ngit clone https://github.com/{place}.git\ncd {place.split('/')[1]}\n```\n\nThen run:"

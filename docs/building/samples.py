@@ -9,16 +9,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from gradekit.authoring.new import write_assignment
 from gradekit.authoring.new_course import write_course
 from gradekit.authoring.recording import record
-from gradekit.authoring.samples import ODD_CLASS, Sample, ordinary_class, write_class
-from gradekit.checks.variants import Variant, alternatives_of, mistakes_of
-from gradekit.course import Assignment
+from gradekit.authoring.samples import write_class
+from gradekit.authoring.typical_class import frequent_mistake, typical_class
+from gradekit.checks.variants import Variant
 from gradekit.grading.generate import generate
 from gradekit.grading.running_course import RunningCourse
 from sandbox_kernel.bubblewrap import sandbox_problem
@@ -27,18 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = "01_standardized"
 _CELL = "standardized"
 _CELL_SECONDS = 3
-#: what students have wrong, and how many have exactly that; "" is the solution
-_FREQUENT = {"": 5, "one_less": 7, "zero_by_zero": 4, "over_everything": 2, "in_place": 1, "no_root": 1}
-#: right in another way
-_ALTERNATIVES = ("column_by_column", "sums", "divide_where")
-#: not among the known mistakes, and made by three
+#: not among the known mistakes
 _UNKNOWN = Variant(
     "unknown", _CELL, [("return (table - mean) / spread", "return abs(table - mean) / spread")]
-)
-_NAMES = (
-    *("ada", "anton", "bella", "ben", "carla", "chen", "dilan", "dora", "emil", "fatma", "greta", "hugo"),
-    *("ines", "jonas", "karim", "lena", "marco", "nadia", "olga", "pavel", "quinn", "rosa", "samir"),
-    *("tara", "umar", "vera", "wanda", "xenia", "yusuf", "zoe"),
 )
 #: the pages: what the site calls them, and where the commands write them
 PAGES = {
@@ -80,15 +69,13 @@ def _graded(root: Path) -> dict[str, Path]:
     assignment = write_assignment(course.layout, ASSIGNMENT, "numpy")
     record(assignment, workers=1)
     generate(course, assignment)
-    samples = list(_class_of(assignment))
+    samples = list(typical_class(assignment, _UNKNOWN))
     write_class(assignment, root / "submitted", samples)
     sandbox = ["--sandbox", "none"] if sandbox_problem() else []
     _run(root, "gradekit", "autograde", ASSIGNMENT, *sandbox)
     _run(root, "nbgrader", "generate_feedback", ASSIGNMENT)
     _run(root, "gradekit", "report", ASSIGNMENT)
-    mistaken = next(
-        sample.student for sample in samples if sample.variant and sample.variant.name == "one_less"
-    )
+    mistaken = frequent_mistake(samples)
     _run(root, "gradekit", "viva", ASSIGNMENT, mistaken, *sandbox)
     return {name: root / page.format(mistaken=mistaken) for name, page in PAGES.items()}
 
@@ -98,20 +85,3 @@ def _run(root: Path, program: str, *arguments: str) -> None:
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env=os.environ)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-
-
-def _class_of(assignment: Assignment) -> Iterator[Sample]:
-    """A class: some right, a few frequent mistakes, some rare ones, some odd files, two who hand in nothing."""
-    known = {variant.name: variant for variant in [*mistakes_of(assignment), *alternatives_of(assignment)]}
-    odd = {sample.student: sample for sample in ODD_CLASS}
-    ordinary = {sample.student: sample for sample in ordinary_class(assignment)}
-    kinds = [ordinary["right"] for _ in range(_FREQUENT[""])]
-    for name, count in _FREQUENT.items():
-        kinds += [Sample("", variant=known[name])] * count if name else []
-    kinds += [Sample("", variant=known[name]) for name in _ALTERNATIVES]
-    kinds += [Sample("", variant=_UNKNOWN)] * 3
-    kinds += [ordinary["blank"], odd["syntax-error"], odd["endless-loop-in-a-cell"]]
-    #: students whose names are near each other in the alphabet don't all have the same
-    order = sorted(_NAMES, key=lambda name: name[::-1])
-    for student, kind in zip(order, kinds, strict=False):
-        yield replace(kind, student=student)

@@ -70,7 +70,7 @@ def load_causal_model():
     path = smollm.find_model()
     if path is None:
         print(
-            "SmolLM2 is not installed: training a small model on tales.txt instead, which takes a few seconds. "
+            "SmolLM2 is not installed: training a small model on tales.txt instead, which takes seconds, or minutes on a busy machine. "
             f"To get SmolLM2 (93 MB), run in a cell: {INSTALL_SMOLLM}"
         )
         return build_causal_model()

@@ -39,6 +39,8 @@ def test_one_row_per_dimension(student, draw):
     encoder = student.define(ENCODER).Encoder(draw.normal(1, length, width))
     for dims in ([3], [5, 2, 9], [1, 2, 3, 4, 5]):
         assert_shape(student.encoding_curves(encoder, dims), (len(dims), length), context="the result")
+    one = student.define(ENCODER).Encoder(draw.normal(1, 1, width))
+    assert_shape(student.encoding_curves(one, [2, 5]), (2, 1), context="the result for one position")
 
 
 @points(2)

@@ -35,7 +35,7 @@ def test_table_of_sines_and_cosines(student, reference, draw):
     encoder = student.PositionalEncoder(12, max_seq_len=12)
     reference.assert_close(encoder(torch.zeros(1, 9, 12)), name="table")
 
-    for half, length in (draw.sizes(2, low=4, high=30), (22, 521)):
+    for half, length in (draw.sizes(2, low=4, high=30), (22, 521), (2, 2100)):
         encoder = student.PositionalEncoder(2 * half, max_seq_len=length + 1)
         output = encoder(torch.zeros(1, length, 2 * half))
         expected = sinusoids(length, 2 * half).float().unsqueeze(0)
@@ -64,6 +64,9 @@ def test_table_does_not_depend_on_the_input(student, draw):
     context = "the output for a batch, compared with the output for each sequence alone,"
     assert_close(together, alone, context=context)
     assert_varies(together, name="output", context="for a batch")
+    encoder = student.PositionalEncoder(d_model, max_seq_len=length + 3)
+    encoder(x[:, :1])
+    assert_close(encoder(x), together, context="the output after a call with one position")
 
     short, long = draw.sizes(2, low=85, high=120)
     short, long = min(short, long), max(short, long)
@@ -85,10 +88,16 @@ def test_follows_its_dtype(student):
         f"For a float32 input, the output is {output.dtype}. Is the table float32?"
     )
     for dtype in (torch.float64, torch.bfloat16):  # in float64, only a conversion to float32 fails
-        output = student.PositionalEncoder(6, max_seq_len=9).to(dtype)(x.to(dtype))
+        encoder = student.PositionalEncoder(6, max_seq_len=9).to(dtype)
+        output = encoder(x.to(dtype))
+        is_converted = any(table.dtype == dtype for table in encoder.state().values())
         assert output.dtype == dtype, (
             f"After `.to({dtype})` the output for an input of this dtype is {output.dtype}. "
-            "Is the table converted with the module?"
+            + (
+                "Its table is converted: what else is?"
+                if is_converted
+                else "Is the table converted with the module?"
+            )
         )
 
 
@@ -123,7 +132,7 @@ def test_odd_width_raises(student, draw):
 
 @points(3)
 def test_too_long_raises(student, draw):
-    """A sequence longer than max_seq_len raises a ValueError that names both lengths; exactly max_seq_len is allowed."""
+    """A sequence longer than max_seq_len raises a ValueError that names both lengths. max_seq_len itself, by default 80, is allowed."""
     (limit,) = draw.sizes(1, low=20, high=40)
     encoder = student.PositionalEncoder(6, max_seq_len=limit)
     output = encoder(torch.zeros(1, limit, 6))
@@ -131,3 +140,6 @@ def test_too_long_raises(student, draw):
     for length in (limit + 1, limit + 30):
         x = torch.zeros(1, length, 6)
         assert_raises(ValueError, lambda x=x: encoder(x), mentions=(str(length), str(limit)))
+    encoder = student.PositionalEncoder(6)
+    assert encoder(torch.zeros(1, 80, 6)).shape[1] == 80, "By default, 80 positions must work."
+    assert_raises(ValueError, lambda: encoder(torch.zeros(1, 81, 6)), mentions=("81", "80"))

@@ -29,6 +29,7 @@ def test_moves_every_code_ahead(student, reference, draw):
 
     half, offset = draw.sizes(2, low=2, high=12)
     assert_moves(student.shift_matrix(offset, 2 * half), offset, 2 * half)
+    assert_moves(student.shift_matrix(5, 130), 5, 130)
     assert_moves(student.shift_matrix(1000, 16), 1000, 16)  # where a base near 10000 shows
 
 

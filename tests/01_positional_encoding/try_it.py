@@ -98,7 +98,7 @@ def five_fit_and_seven_do_not(PositionalEncoder):
 
 # --------------------------------------------------------------------------------------------- exercise 2
 @try_it("test_encoding_curves")
-def curves_3_and_1(encoding_curves):
+def curves_3_1_and_3(encoding_curves):
     """A table of 40 positions: dimension 3 is 300, 301, 302, …, and dimension 1 is 100, 101, 102, …"""
 
     class Table(torch.nn.Module):
@@ -111,11 +111,15 @@ def curves_3_and_1(encoding_curves):
             return 2 * x + self.pe[:, : x.size(1)]
 
     table_of_40 = Table()
-    found = encoding_curves(table_of_40, [3, 1])
-    print("The shape should be (2, 40). It is", tuple(found.shape))
-    assert found.shape == (2, 40), "There should be one row per dimension, with all positions."
-    print("The rows should begin with [300, 301] and [100, 101]:", found[:, :2].tolist())
-    assert found[:, :2].tolist() == [[300, 301], [100, 101]], "These are the wrong columns of the table."
+    found = encoding_curves(table_of_40, [3, 1, 3])
+    print("The shape should be (3, 40). It is", tuple(found.shape))
+    assert found.shape == (3, 40), (
+        "There should be one row for each dimension in the list, with all positions."
+    )
+    print("The rows should begin with [300, 301], [100, 101] and [300, 301]:", found[:, :2].tolist())
+    assert found[:, :2].tolist() == [[300, 301], [100, 101], [300, 301]], (
+        "These are the wrong columns of the table."
+    )
     print("The table should still have the shape (1, 40, 4):", tuple(table_of_40.pe.shape))
     assert table_of_40.pe.shape == (1, 40, 4), "Your function changed the encoder."
 

@@ -5,7 +5,7 @@ import torch
 from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 
-@points(7, see="Attention as a function")
+@points(6, see="Attention as a function")
 def test_output_equals_the_formula(student, reference, draw, oracle):
     """The output equals softmax(q kᵀ / √d_k) v."""
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
@@ -19,7 +19,7 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
         assert_close(output, oracle(q, k, v), name="output", context=f"for q of shape {tuple(q.shape)}")
 
 
-@points(4, see="Attention as a function")
+@points(3, see="Attention as a function")
 def test_weights_equal_the_formula(student, reference):
     """The weights equal softmax(q kᵀ / √d_k): they are returned second, and every row sums to 1."""
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
@@ -27,7 +27,7 @@ def test_weights_equal_the_formula(student, reference):
     reference.assert_close(weights, name="weights")
 
 
-@points(4, see="Attention as a function")
+@points(3, see="Attention as a function")
 def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
     """L_query and L_key may differ, and so may d_k and d_v: a wider v only adds columns to the output."""
     q, k, v = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))

@@ -14,37 +14,37 @@ no_other_softmax = forbid(
 rejects = judge("check_softmax", "softmax", softmaxes.RIGHT, wrong=softmaxes.wrong)
 
 
-@points(1)
+@points(2)
 def test_other_functions(rejects):
     """It accepts correct functions, and rejects those that compute something quite different."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_nearly_right(rejects):
     """It accepts correct functions, and rejects those whose weights are positive, in the right order and sum to 1, but are wrong."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_other_axes(rejects):
     """It accepts correct functions, and rejects those that mix up rows and columns."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_three_axes(rejects):
     """It accepts correct functions, and rejects one that is right only up to two axes."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_large_scores(rejects):
     """It accepts correct functions, and rejects those that fail for scores of about 1000."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_in_place(rejects):
     """It accepts correct functions, and rejects one that changes the scores that it is given."""
     rejects()

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_unchanged, assert_varies, points
+from gradekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
 
 
 @points(4, see="Padding")
@@ -26,6 +26,9 @@ def test_shape(student, reference):
     """The shape is (batch, 1, length): keys are the last axis, and the 1 is the axis of the queries."""
     mask = student.make_padding_mask(reference.integers("ids", 0, 3, (3, 7)))
     reference.assert_close(torch.ones_like(mask, dtype=torch.bool), name="mask")  # only the shape counts here
+    for shape in [(1, 6), (4, 1)]:
+        mask = student.make_padding_mask(reference.integers(f"ids {shape}", 0, 3, shape))
+        assert_shape(mask, (shape[0], 1, shape[1]), name="mask", context=f"for ids of shape {shape}")
 
 
 @points(2)

@@ -16,7 +16,7 @@ def pair(student, reference, helper, /):
     return heads, fused
 
 
-@points(4)
+@points(3)
 def test_weights_of_the_heads(reference, pair):
     """The weights of w_q, w_k and w_v are the heads' weights stacked, with head 0 at the top."""
     state = pair()[1].state()
@@ -24,7 +24,7 @@ def test_weights_of_the_heads(reference, pair):
         reference.assert_close(state[f"{name}.weight"], name=f"{name}.weight")
 
 
-@points(2)
+@points(1)
 def test_biases_of_the_heads(reference, pair):
     """The biases of w_q, w_k and w_v are the heads' biases, one after the other."""
     state = pair()[1].state()

@@ -14,14 +14,14 @@ def with_known_weights(student, reference, layers_of, /):
     return module
 
 
-@points(4, see="Cross-attention: one sequence looks at another")
+@points(3, see="Cross-attention: one sequence looks at another")
 def test_output_equals_the_formula(reference, with_known_weights):
     """The output, which is the only return value, is attention: queries from x by layer q, keys and values from y by k and v."""
     x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 4, 6))
     reference.assert_close(with_known_weights()(x, y), name="output")
 
 
-@points(3, see="Cross-attention: one sequence looks at another")
+@points(2, see="Cross-attention: one sequence looks at another")
 def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
     """x and y may differ in length: every token of x gets its row, and every token of y counts."""
     module = with_known_weights()
@@ -51,7 +51,7 @@ def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
         assert_differs(output, module(x, y[:, :2]), "The output is the same without the last tokens of y.")
 
 
-@points(2)
+@points(1)
 def test_unequal_widths(student, draw, layers_of, oracle):
     """x, y, keys and output may all have different widths, and the biases are used."""
     x_dim, y_dim, key_dim, output_dim, *sizes = draw.sizes(7)
@@ -66,7 +66,7 @@ def test_unequal_widths(student, draw, layers_of, oracle):
         assert_close(output, oracle(layers.read(), x, y, y), name="output", context=context)
 
 
-@points(2)
+@points(1)
 def test_mask(reference, with_known_weights, assert_queries_matter):
     """Hidden tokens have no effect: padding in y (batch, 1, L_y), or different tokens for each query (L_x, L_y)."""
     module = with_known_weights()

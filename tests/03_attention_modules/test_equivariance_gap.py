@@ -5,7 +5,7 @@ import torch
 from gradekit.checks import assert_close, assert_differs, points
 
 
-@points(4, see="Does the order of the tokens matter?")
+@points(3, see="Does the order of the tokens matter?")
 def test_module_that_depends_on_the_order(student, reference, helper):
     """For a running sum along the sequence, the gap is the largest difference between permuting before and after it."""
     (x,) = reference.inputs("x", x=(4, 4, 4))
@@ -27,7 +27,7 @@ def test_equivariant_modules(student, draw, helper):
         )
 
 
-@points(2)
+@points(1)
 def test_unequal_sizes(student, draw, helper):
     """The gap covers the whole batch, the whole length and the whole width, even when all sizes differ."""
     batch, length, width = draw.sizes(3, low=3)

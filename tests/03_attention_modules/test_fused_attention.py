@@ -26,7 +26,7 @@ def fused(student, reference, layers_of, /, d_model=8, num_heads=2, dropout=0.0,
     return module.eval()
 
 
-@points(4, see="Splitting is more than reshaping")
+@points(3, see="Splitting is more than reshaping")
 def test_output_equals_the_formula(reference, fused):
     """The output is w_o applied to the concatenated heads, each of them softmax(q kᵀ / √d_head) v of its own columns."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
@@ -34,7 +34,7 @@ def test_output_equals_the_formula(reference, fused):
     reference.assert_close(output, name="output")
 
 
-@points(3, see="All heads in one product")
+@points(2, see="All heads in one product")
 def test_weights_equal_the_formula(reference, fused):
     """The weights are returned second, (batch, heads, L_query, L_key): one matrix per head, whose rows sum to 1."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
@@ -137,7 +137,7 @@ def test_heads_must_share_the_width(student, draw):
     student.FusedMultiHeadAttention(d_head * num_heads, num_heads)  # this one is valid
 
 
-@points(2)
+@points(1)
 def test_dropout_in_training(reference, fused):
     """In training, dropout applies to the weights before they are multiplied by the values, and to nothing else."""
     module = fused(4, 2, dropout=0.25, w_v=torch.eye(4), w_o=torch.eye(4)).train()

@@ -19,7 +19,7 @@ def linear_of(layers_of, /, module, to, width):
     return layers_of(module, linear=(to, width)).read()["linear"]
 
 
-@points(4, see="Several heads: a list")
+@points(3, see="Several heads: a list")
 def test_output_equals_the_formula(student, reference, helper, linear_of):
     """The heads' outputs are concatenated in the given order, and `linear` mixes them."""
     heads = [helper.Head(6, 5, 3) for _ in range(3)]
@@ -36,7 +36,7 @@ def test_output_equals_the_formula(student, reference, helper, linear_of):
     reference.assert_close(module(x), name="output")
 
 
-@points(3, see="Several heads: a list")
+@points(2, see="Several heads: a list")
 def test_heads_of_different_widths(student, draw, helper, linear_of):
     """Heads may differ in width: the input width of `linear` is the sum of their widths."""
     batch, length, input_dim, final, *widths = draw.sizes(7)

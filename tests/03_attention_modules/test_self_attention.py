@@ -14,14 +14,14 @@ def with_known_weights(student, reference, layers_of, /):
     return module
 
 
-@points(4, see="Self-attention: three layers, three roles")
+@points(3, see="Self-attention: three layers, three roles")
 def test_output_equals_the_formula(reference, with_known_weights):
     """The output, which is the only return value, is attention: queries from layer q, keys from k, values from v."""
     (x,) = reference.inputs("x", x=(3, 4, 6))
     reference.assert_close(with_known_weights()(x), name="output")
 
 
-@points(3)
+@points(2)
 def test_unequal_widths(student, draw, layers_of, oracle):
     """Input, keys and output may all have different widths, and the biases are used."""
     input_dim, key_dim, output_dim, batch, length = draw.sizes(5)

@@ -10,37 +10,37 @@ from gradekit.checks import judge, points
 rejects = judge("check_causal", "f", causal_functions.RIGHT, wrong=causal_functions.wrong)
 
 
-@points(1)
+@points(2)
 def test_everything(rejects):
     """It accepts causal functions, and rejects those in which every position sees later tokens."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_one_ahead(rejects):
     """It accepts causal functions, and rejects those that see only the next token, or the one after it."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_some_places(rejects):
     """It accepts causal functions, and rejects those that aren't causal only at some positions."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_detail(rejects):
     """It accepts causal functions, and rejects those in which the future shows only in some of the numbers."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_total(rejects):
     """It accepts causal functions, and rejects those that compute something over the whole sequence."""
     rejects()
 
 
-@points(1)
+@points(2)
 def test_batch(rejects):
     """It accepts causal functions, and rejects those that mix the sequences of a batch."""
     rejects()

@@ -13,7 +13,7 @@ def causal(length):
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
-@points(3, see="The decoder")
+@points(2, see="The decoder")
 def test_runs_through_all_layers(reference, draw, make_stack):
     """Embeddings plus positions pass through all layers in order, with a causal mask, and each layer reads the memory."""
     decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)

@@ -5,14 +5,14 @@ import torch
 from gradekit.checks import assert_close, assert_unchanged, assert_varies, points
 
 
-@points(4, see="Add & norm")
+@points(3, see="Add & norm")
 def test_post_norm(reference, assert_equals_torch):
     """With norm_first=False, which is the default, the norm follows each of the three sums."""
     inputs = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 7, 6))
     assert_equals_torch("DecoderLayer", False, *inputs)
 
 
-@points(4, see="Add & norm")
+@points(3, see="Add & norm")
 def test_pre_norm(reference, assert_equals_torch):
     """With norm_first=True, each sublayer gets normalized vectors; the memory and the sums are not normalized."""
     inputs = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 7, 6))

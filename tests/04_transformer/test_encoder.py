@@ -7,7 +7,7 @@ from gradekit.checks import assert_close, assert_differs, assert_shape, assert_v
 ATOL = 1e-4  # allows a different epsilon in the final norm
 
 
-@points(3, see="The encoder")
+@points(2, see="The encoder")
 def test_runs_through_all_layers(reference, draw, make_stack):
     """Embeddings times √d plus positions pass through all layers in order, and the output of the last is the memory."""
     encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13)

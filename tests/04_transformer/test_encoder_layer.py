@@ -5,13 +5,13 @@ import torch
 from gradekit.checks import assert_close, assert_unchanged, points
 
 
-@points(5, see="Add & norm")
+@points(4, see="Add & norm")
 def test_post_norm(reference, assert_equals_torch):
     """With norm_first=False, which is the default, the norm follows each sum."""
     assert_equals_torch("EncoderLayer", False, *reference.inputs("x", x=(2, 4, 6)))
 
 
-@points(5, see="Add & norm")
+@points(4, see="Add & norm")
 def test_pre_norm(reference, assert_equals_torch):
     """With norm_first=True, each sublayer gets normalized vectors, and the sum is not normalized."""
     assert_equals_torch("EncoderLayer", True, *reference.inputs("x", x=(2, 4, 6)))

@@ -103,7 +103,30 @@ same.because("Sequences that don't exist were found by then.")
 same('assert count == 0 or drawn == different, f"In 100 calls, it holds out nothing but {drawn}."')
 same.to('assert count == 0 or drawn >= different, f"In 100 calls, it holds out nothing but {drawn}."')
 
+same.because(
+    "A call of the student's test leaves nothing behind for the next one, and a function that changes its rows is found at once."
+)
+same("given = [list(row) for row in rows]")
+same.to('given = vars(check_split).setdefault("_given", [list(row) for row in rows])')
+
+same.because(
+    "A call leaves nothing behind, and what isn't random shows with a count of 1 already, before others are added."
+)
+same("drawn = set()", 'drawn = vars(check_split).setdefault("_drawn", set())')
+
 same = Equivalents("sequence_loss")
 
 same.because("The text asks for the dtype, not for all of its digits.")
 same("", "`sequence_loss` loses the digits of double precision")
+
+same = Equivalents("adamw")
+
+same.because("The tensor was just made, so nobody else sees the change.")
+same.edit(
+    "return weight - lr * (direction + decay * weight), mean, square",
+    "direction + decay * weight",
+    "direction.add_(decay * weight)",
+)
+
+same.because("In the last step of the warm-up the cosine is at its top, which is lr, too.")
+same.edit("if step <= warmup:", "<=", "<")

@@ -10,37 +10,37 @@ from gradekit.checks import judge, points
 rejects = judge("check_split", "split", splits.RIGHT, wrong=splits.wrong)
 
 
-@points(1)
+@points(4)
 def test_apart(rejects):
     """It accepts correct functions, and rejects those that put a sequence on both sides."""
     rejects()
 
 
-@points(1)
+@points(4)
 def test_complete(rejects):
     """It accepts correct functions, and rejects those that lose rows, or make more of them."""
     rejects()
 
 
-@points(1)
+@points(4)
 def test_unaltered(rejects):
     """It accepts correct functions, and rejects those that return altered rows."""
     rejects()
 
 
-@points(1)
+@points(4)
 def test_counted(rejects):
     """It accepts correct functions, and rejects those that hold out too few or too many sequences."""
     rejects()
 
 
-@points(1)
+@points(4)
 def test_random(rejects):
     """It accepts correct functions, and rejects those that hold out the same sequences in every call, or never hold out some of them."""
     rejects()
 
 
-@points(1)
+@points(4)
 def test_no_trace(rejects):
     """It accepts correct functions, and rejects those that change the rows that they are given."""
     rejects()

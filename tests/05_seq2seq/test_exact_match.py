@@ -5,7 +5,7 @@ import torch
 from gradekit.checks import assert_close, points
 
 
-@points(2, see="How many are right?")
+@points(1, see="How many are right?")
 def test_share_of_whole_rows(student, reference, draw):
     """The result is the share of rows that are right from the first token to the last."""
     expected = torch.tensor([[9, 4, 7, 2], [5, 6, 2, 0], [3, 2, 0, 0], [8, 8, 8, 2], [4, 9, 2, 0]])
@@ -41,7 +41,7 @@ def test_all_and_none(student, draw):
     )
 
 
-@points(2, see="How many are right?")
+@points(1, see="How many are right?")
 def test_unequal_widths(student, reference):
     """Whichever argument is narrower is treated as padded with PAD."""
     short = torch.tensor([[9, 4, 2], [5, 2, 0], [7, 8, 9]])

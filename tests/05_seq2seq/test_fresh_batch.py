@@ -19,7 +19,7 @@ def as_drawn(drawn, source, *others):
     return [ids[order] if isinstance(ids, torch.Tensor) and len(ids) == len(rows) else ids for ids in batch]
 
 
-@points(2)
+@points(1)
 def test_sources_and_their_answers(student, reference, sources):
     """The batch contains the drawn sources, and row i of the targets is the answer to row i of the source."""
     source, targets = student.fresh_batch(sources.Stream(DRAWN), sources.get("answer"), 4, sources.as_set([]))
@@ -28,7 +28,7 @@ def test_sources_and_their_answers(student, reference, sources):
     reference.assert_close(targets, name="targets")
 
 
-@points(3, see="Learned or memorized?")
+@points(2, see="Learned or memorized?")
 def test_no_held_out_source(student, reference, sources):
     """The batch contains no source from the held-out set, and no other source is left out."""
     held_out = sources.as_set([[6, 7], [4, 6], [3, 4, 5]])
@@ -38,7 +38,7 @@ def test_no_held_out_source(student, reference, sources):
     reference.assert_close(targets, name="targets")
 
 
-@points(2, see="Learned or memorized?")
+@points(1, see="Learned or memorized?")
 def test_replaced_as_often_as_necessary(student, reference, sources):
     """A held-out source is replaced by another draw, repeatedly if necessary, so that the batch is full."""
     drawn = [[3, 4, 5], *5 * [[6, 7]], [8, 3, 9], *7 * [[6, 7]], [4, 4]]

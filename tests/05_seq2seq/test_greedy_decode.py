@@ -15,7 +15,7 @@ def decoded(student, scripted, script, max_len, source=None):
     return tokens, scripted.notes(model)
 
 
-@points(4, see="Decoding")
+@points(3, see="Decoding")
 def test_writes_the_likeliest_tokens(student, reference, scripted):
     """At every step it writes the most likely token at the last position; the result includes EOS but not BOS."""
     script = torch.tensor([[9, 4, 11, EOS], [3, 3, 6, EOS]])
@@ -27,7 +27,7 @@ def test_writes_the_likeliest_tokens(student, reference, scripted):
     assert_close(tokens, script, name="tokens", context="for a single source of 521 tokens")
 
 
-@points(3)
+@points(1)
 def test_stops_at_eos(student, reference, scripted):
     """It stops as soon as every row has written EOS, and not before."""
     script = torch.tensor([[9, EOS, 6, 6, 6, 6, 6], [8, 4, 10, EOS, 6, 6, 6], [3, 4, EOS, 6, 6, 6, 6]])
@@ -37,7 +37,7 @@ def test_stops_at_eos(student, reference, scripted):
     reference.assert_close(tokens.shape[1], context="number of tokens")
 
 
-@points(2)
+@points(1)
 def test_pads_behind_eos(student, reference, scripted):
     """After its EOS, a row is filled with PAD until the last row has ended."""
     script = torch.tensor([[9, EOS, 6, 6, 3, 8], [8, 4, 10, 3, EOS, 6], [3, 4, EOS, 6, EOS, 8]])
@@ -45,7 +45,7 @@ def test_pads_behind_eos(student, reference, scripted):
     reference.assert_close(tokens[:, :5], name="tokens")
 
 
-@points(2)
+@points(1)
 def test_mask_of_the_source(student, reference, scripted):
     """The mask that `encode` returns is passed to `decode` at every step."""
     source = torch.tensor([[4, 6, 8, 9], [5, 6, 0, 0], [3, 0, 0, 0]])

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from gradekit.checks import assert_close, assert_differs, assert_reaches, assert_shape, points
 
 
-@points(3, see="The loss")
+@points(2, see="The loss")
 def test_mean_cross_entropy(student, reference, draw):
     """Without padding, the loss is the mean of -log softmax(logits) at the right tokens."""
     (logits,) = reference.inputs("logits", logits=(2, 3, 5))
@@ -20,7 +20,7 @@ def test_mean_cross_entropy(student, reference, draw):
         assert_close(student.sequence_loss(logits, targets, 0), expected, name="loss", context=context)
 
 
-@points(3, see="The loss")
+@points(1, see="The loss")
 def test_pads_do_not_count(student, reference):
     """Positions whose target is padding count neither in the sum nor in the number that it is divided by."""
     (logits,) = reference.inputs("logits", logits=(3, 4, 6))

@@ -5,7 +5,7 @@ import torch
 from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 
-@points(4, see="What the decoder reads: teacher forcing")
+@points(3, see="What the decoder reads: teacher forcing")
 def test_moved_one_place(student, reference, draw):
     """The result is BOS, followed by the targets without their last column."""
     targets = reference.integers("targets", 3, 31, (3, 5))
@@ -18,7 +18,7 @@ def test_moved_one_place(student, reference, draw):
         assert_close(result[:, 1:], targets[:, :-1], name="result", context=context)
 
 
-@points(2)
+@points(1)
 def test_any_bos(student, reference):
     """BOS is the argument bos_idx, not always 1."""
     targets = reference.integers("targets", 3, 31, (2, 4))

@@ -59,7 +59,7 @@ def with_torch(weights, ids):
     return F.linear(x, weights["output.weight"], weights["output.bias"])
 
 
-@points(3)
+@points(1)
 def test_output(student, reference, draw):
     """With given weights, the logits are those of the model in the table: pre-norm layers, layer norm, linear layer."""
     model = with_weights(student, reference)
@@ -72,7 +72,7 @@ def test_output(student, reference, draw):
         assert_close(model(ids), with_torch(weights, ids), name="logits", context=context, atol=1e-4)
 
 
-@points(2)
+@points(1)
 def test_parameters(student):
     """The model has the parameters of the table by name, num_layers layers, and d_ff twice the width."""
     for num_layers in [1, 3]:
@@ -112,7 +112,7 @@ def test_positions_matter(student, reference):
     )
 
 
-@points(2, see="Sorting, without a decoder")
+@points(1, see="Sorting, without a decoder")
 def test_every_place_sees_every_number(student, reference):
     """Every position sees every number, before and after it, and no other row of the batch."""
     model = with_weights(student, reference)

@@ -15,7 +15,7 @@ def trained(student, watched, steps=8, lr=0.01):
     return losses, watched.notes(model, batches)
 
 
-@points(2)
+@points(1)
 def test_learns_a_small_task(student, watched):
     """A small model learns to reverse three numbers in 60 steps."""
     model = watched.Reverser()
@@ -28,7 +28,7 @@ def test_learns_a_small_task(student, watched):
         )
 
 
-@points(2)
+@points(1)
 def test_returned_losses(student, reference, watched):
     """It returns your sequence_loss of each batch, without padding and before the weights change."""
     losses, notes = trained(student, watched, steps=5, lr=0.05)
@@ -61,7 +61,7 @@ def test_a_new_batch_in_every_step(student, watched):
     assert read == given, "Call the model once per batch, with the arguments (source, decoder input)."
 
 
-@points(3, see="Training")
+@points(2, see="Training")
 def test_gradients_are_cleared(student, watched):
     """Each step uses only the gradients of its own batch: old gradients are cleared first."""
     _, notes = trained(student, watched)
@@ -84,7 +84,7 @@ def test_weights_change_in_every_step(student, watched):
     )
 
 
-@points(2)
+@points(1)
 def test_learning_rate_is_used(student, watched):
     """The learning rate is used: with a tenth of it, the weights move about a tenth as far."""
     far, near = (trained(student, watched, lr=lr)[1]["moved"] for lr in (1e-2, 1e-3))
@@ -107,7 +107,7 @@ def test_one_optimizer(student, watched):
     )
 
 
-@points(2)
+@points(1)
 def test_training_mode(student, watched):
     """The model is trained in training mode, even if it is passed in evaluation mode."""
     _, notes = trained(student, watched)

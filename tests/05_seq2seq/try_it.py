@@ -164,6 +164,45 @@ def tiny_learning_rate(train):
     assert found < 1e-6, "The learning rate that is passed in has no effect."
 
 
+# -------------------------------------------------------------------------------------------- exercise 4b
+@try_it("test_adamw")
+def two_steps_for_one_weight(adamw_step):
+    """A weight of 2 with the gradients 4 and -4: betas 1/4 and 3/4, lr 0.1, eps 1, decay 0.5."""
+    settings = {"lr": 0.1, "betas": (0.25, 0.75), "eps": 1.0, "decay": 0.5}
+    now = torch.tensor([2.0]), torch.zeros(1), torch.zeros(1)
+    # step 1: mean 3, corrected 4; square 4, corrected 16; 2 - 0.1 · (4 / 5 + 0.5 · 2) = 1.82
+    # step 2: mean -2.25, corrected -2.4; square 7, corrected 16; 1.82 - 0.1 · (-2.4 / 5 + 0.5 · 1.82) = 1.777
+    for step, gradient, right in [(1, 4.0, (1.82, 3.0, 4.0)), (2, -4.0, (1.777, -2.25, 7.0))]:
+        before = [float(x) for x in now]
+        found = adamw_step(now[0], torch.tensor([gradient]), *now[1:], step, **settings)
+        print(
+            f"After step {step}, weight, mean, square should be", right, "They are", [float(x) for x in found]
+        )
+        assert all(abs(float(x) - y) < 1e-3 for x, y in zip(found, right, strict=True)), "They are not."
+        assert [float(x) for x in now] == before, "The function changed its arguments."
+        now = found
+
+
+@try_it("test_adamw", "test_defaults_dtype_and_inputs_unchanged")
+def gradient_as_small_as_eps(adamw_step):
+    """A weight of 2 with the gradient 3e-8, lr 0.1, and the defaults."""
+    zeros = torch.zeros(1)
+    found = [float(x) for x in adamw_step(zeros + 2, zeros + 3e-8, zeros, zeros, 1, lr=0.1)]
+    # 3e-8 / (3e-8 + 1e-8) = 0.75, so 2 - 0.1 · (0.75 + 0.01 · 2) = 1.923
+    print("Weight, mean, square should be 1.923, 3e-09, 9e-19. They are", found)
+    assert abs(found[0] - 1.923) < 5e-4, "The weight is wrong."
+    assert abs(found[1] * 1e9 - 3) < 0.01 and abs(found[2] * 1e19 - 9) < 0.01, "The means are wrong."
+
+
+@try_it("test_adamw", "test_cosine_rate")
+def six_rates(cosine_rate):
+    """Six steps, two of them warm-up, with lr = 8."""
+    rates = [cosine_rate(step, 6, 8.0, 2) for step in range(1, 7)]
+    print("The rates should be 4, 8, 6.83, 4, 1.17, 0. They are", rates)
+    right = (4, 8, 4 + 8**0.5, 4, 4 - 8**0.5, 0)
+    assert all(abs(x - y) < 1e-6 for x, y in zip(rates, right, strict=True)), "They are not."
+
+
 # --------------------------------------------------------------------------------------------- exercise 5
 @try_it("test_greedy_decode")
 def two_scripts(greedy_decode):

@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
-from gradekit.checks import fail, for_checks, in_kernel
+from gradekit.checks import assert_close, fail, for_checks, in_kernel
 
 TINY = '''
 from types import SimpleNamespace
@@ -85,6 +86,26 @@ def last_logits(table, ids):
     """Compute the logits after the last token, as a TinyModel with this table returns them."""
     row = (ids * torch.arange(1, ids.shape[1] + 1)).sum(dim=1) % len(table)
     return table[row]
+
+
+@for_checks
+def similar(draw, /):
+    """Tables of vectors: two of the same shape, and a large one, each as (words, vectors)."""
+    for size, width in [(12, 5), (12, 5), (521, 43)]:
+        yield [f"word{number}" for number in range(size)], 40 * draw.normal(size, width)
+
+
+@for_checks
+def assert_nearest(read_pairs, /, found, words, target, vectors, left_out):
+    """Fail unless the pairs (word, similarity) are those that are nearest to the target; `left_out` are rows."""
+    rows, scores = read_pairs(
+        found, words, lambda number: float(number) == number, "The similarity should be a number."
+    )
+    cosines = F.cosine_similarity(target, vectors, dim=-1)
+    cosines[left_out] = -torch.inf
+    right, context = cosines.topk(len(rows)).values, f"among {len(words)} words"
+    assert_close(scores, right, name="similarities", context=context, atol=1e-4)
+    assert_close(cosines[rows], right, name="similarities", context=f"of the words, {context},", atol=1e-4)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from gradekit.checks import Equivalents
 
 TWO_AXES = "There are two axes, so -1 is 1."
+ALONE = "A table with one word has no neighbors."
 ANY_ORDER = "`min` takes its arguments in any order."
 OWN_TENSOR = "The tensor was just made, so nobody else sees the change."
 SAME_LENGTH = "Both have the same length."
@@ -29,6 +30,8 @@ same.edit(SPELLED, '"utf-8", errors', "errors")
 
 same.because("Bytes are a sequence of numbers, too, and only the list that is made from them changes.")
 same('ids = list(text.encode("utf-8"))', 'ids = text.encode("utf-8")')
+
+NO_DOUBLE = "The text doesn't promise double precision."
 
 same = Equivalents("next_token")
 
@@ -60,6 +63,9 @@ same.edit(LIKELIEST, ".unsqueeze", ".unsqueeze_")
 
 same = Equivalents("sampling")
 
+same.because(NO_DOUBLE)
+same("", "`sampling_probabilities` loses the digits of double precision")
+
 same.because(ALLOWED)
 same("", "model.eval()")
 
@@ -84,6 +90,12 @@ same.edit("if temperature == 0:", " ==", " <=")
 
 same = Equivalents("cosine")
 
+same.because(NO_DOUBLE)
+same("", "`cosine_similarity` loses the digits of double precision")
+
+same.because(ALONE)
+same("", "`nearest_words` drops axes of size 1 from its result for a first axis of size 1")
+
 same.because(OWN_TENSOR)
 same(QUOTIENT, "return product.div_(lengths.clamp(min=1e-12))")
 same.edit(QUOTIENT, "lengths.clamp", "lengths.clamp_")
@@ -99,6 +111,9 @@ same.because(AN_INDEX)
 same.edit(PAIRS, "top.indices.tolist()", "top.indices")
 
 same = Equivalents("analogy")
+
+same.because(ALONE)
+same("", "`analogy` drops axes of size 1 from its result for a first axis of size 1")
 
 same.because(SAME_LENGTH)
 same.edit(PAIRS, ", strict=True", "")
@@ -122,6 +137,9 @@ same.edit(SIMILARITY, "-", "")
 
 same = Equivalents("additive")
 
+same.because(NO_DOUBLE)
+same("", "`attention_with_additive_mask` loses the digits of double precision")
+
 same.because(OWN_TENSOR)
 same.edit("return zeros.masked_fill(~mask, -torch.inf)", "zeros.masked_fill", "zeros.masked_fill_")
 same.edit("weights = torch.softmax(scores + additive, dim=-1)", "scores + additive", "scores.add_(additive)")
@@ -130,6 +148,16 @@ same.because("`transpose` takes its two axes in either order.")
 same.edit("scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])", "2, -1", "1, -2")
 
 same = Equivalents("own_layers")
+
+same.because(NO_DOUBLE)
+same("", "`GeluFeedForward` loses the digits of double precision")
+same("", "`sentence_vectors` loses the digits of double precision")
+
+same.because("All 16 tensors come from the checkpoint, and nobody asks which numbers are drawn afterwards.")
+same("", "`load_layer` sets the random seed")
+
+same.because("A mask has no other ids than 0 and 1.")
+same("", "`sentence_vectors` is wrong for ids above 26")
 
 same.because("Only the direction of the mean counts, since it is scaled to length 1.")
 same.edit(MEAN, "/", "*")
@@ -155,5 +183,33 @@ same(
 
 same = Equivalents("training_step")
 
+same.because("Training leaves a model in training mode, and the exercise doesn't ask for another.")
+same("", "`training_step` leaves the model in training mode")
+
 same.because("05 recommends it: one can't tell which mode a model arrives in.")
 same("", "model.train()")
+
+same = Equivalents("top_p")
+
+same.because(TWO_AXES)
+same.edit("shares, order = probabilities.sort(dim=-1, descending=True)", "dim=-1, ", "")
+same.edit("shares, order = probabilities.sort(dim=-1, descending=True)", "=-1", "=1")
+same.edit("likelier = shares.cumsum(dim=-1) - shares  # what the tokens before have together", "=-1", "=1")
+same.edit("kept = kept / kept.sum(dim=-1, keepdim=True)", "=-1", "=1")
+same.edit("return torch.zeros_like(kept).scatter(-1, order, kept)", "(-1", "(1")
+
+same.because("The tensor was just made, so nobody else sees the change.")
+same.edit(
+    "kept = shares * (likelier < top_p)", "shares * (likelier < top_p)", "shares.mul_(likelier < top_p)"
+)
+same("kept = kept / kept.sum(dim=-1, keepdim=True)", "kept = kept.div_(kept.sum(dim=-1, keepdim=True))")
+
+same.because("Where a sum is top_p up to rounding, both are right.")
+same.edit("kept = shares * (likelier < top_p)", "<", "<=")
+
+same.because("Every place is written: `order` has each of them once.")
+same.edit("return torch.zeros_like(kept).scatter(-1, order, kept)", "torch.zeros_like(kept)", "kept")
+same.edit("return torch.zeros_like(kept).scatter(-1, order, kept)", "zeros_like", "ones_like")
+
+same.because("No probability is above 1.")
+same("", "`keep_top_p` is wrong for numbers above 30")

@@ -18,7 +18,7 @@ def read(read_pairs, /, found):
 
 
 @points(2, see="Arithmetic with words")
-def test_nearest_to_the_sum(student, reference, read):
+def test_nearest_to_the_sum(student, reference, read, similar, assert_nearest):
     """The answers are the words nearest to v_b - v_a + v_c by cosine, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     vectors = vectors * (0.2 + lengths.abs())
@@ -27,6 +27,10 @@ def test_nearest_to_the_sum(student, reference, read):
     reference.assert_close(rows, name="rows", context="of the words")
     rows, _ = read(student.analogy("word1", "word10", "word6", WORDS, vectors, 4))
     reference.assert_close(rows, name="rows", context="of the words for the next question")
+    line = WORDS[:6], torch.tensor([[1.0], [-1.0], [2.0], [3.0], [9.0], [-4.0]])
+    for words, vectors in [*similar(), line]:
+        found = student.analogy("word2", "word4", "word0", words, vectors, 2)
+        assert_nearest(found, words, vectors[4] - vectors[2] + vectors[0], vectors, [2, 4, 0])
 
 
 @points(2, see="Arithmetic with words")

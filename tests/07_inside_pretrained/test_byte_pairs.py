@@ -158,7 +158,7 @@ def test_any_text(student, numbers, drawn_text):
         )
 
 
-@points(2)
+@points(1)
 def test_round_trip(student, drawn_text):
     """decode returns the text that was encoded, whatever its characters and whatever the merges."""
     merges = right_merges(drawn_text(150) + "naïve — 数学 🙂🙂" * 3, 40)

@@ -19,7 +19,7 @@ def read(read_pairs, /, found):
     )
 
 
-@points(3, see="How similar are two vectors?")
+@points(2, see="How similar are two vectors?")
 def test_equals_the_formula(student, reference):
     """cosine_similarity is the dot product divided by both lengths."""
     u, v = reference.inputs("vectors", u=(4, 6), v=(4, 6))
@@ -30,7 +30,13 @@ def test_equals_the_formula(student, reference):
 def test_broadcasts(student, draw):
     """The vectors broadcast, and the last axis is removed: for (width,) and (n, width), the result is (n,)."""
     n, m, width = draw.sizes(3)
-    for a, b in [((width,), (n, width)), ((n, 1, width), (m, width)), ((width,), (width,))]:
+    for a, b in [
+        ((width,), (n, width)),
+        ((n, 1, width), (m, width)),
+        ((width,), (width,)),
+        ((43,), (521, 43)),
+        ((1, width), (1, width)),
+    ]:
         u, v = draw.normal(*a), draw.normal(*b)
         found = student.cosine_similarity(u, v)
         found = torch.as_tensor(found)
@@ -66,12 +72,15 @@ def test_zero_vector(student, draw):
 
 
 @points(2)
-def test_nearest(student, reference, read):
+def test_nearest(student, reference, read, similar, assert_nearest):
     """nearest_words returns the words with the largest cosine similarity, most similar first, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     rows, scores = read(student.nearest_words("word4", WORDS, vectors * (0.2 + lengths.abs()), 4))
     reference.assert_close(scores, name="similarities")
     reference.assert_close(rows, name="rows", context="of the words")
+    for words, vectors in [*similar(), (WORDS[:5], torch.tensor([[1.0], [-1.0], [2.0], [3.0], [4.0]]))]:
+        found = student.nearest_words("word4", words, vectors, 3)
+        assert_nearest(found, words, vectors[4], vectors, [4])
 
 
 @points(1)

@@ -40,9 +40,9 @@ def test_rows_sum_to_1(student, tiny, draw):
 def test_any_batch_and_length(student, tiny, draw, last_logits):
     """Any batch size and length works, including a single token."""
     batch, length, vocab = draw.sizes(3, low=3)
-    table = draw.normal(vocab, vocab)
-    for shape in [(batch, length), (1, length), (batch, 1), (1, 1)]:
-        ids = draw.integers(0, vocab, shape)
+    for shape in [(batch, length), (1, length), (batch, 1), (1, 1), (1, 521)]:
+        words = vocab if shape[1] < 521 else 43
+        table, ids = draw.normal(words, words), draw.integers(0, words, shape)
         p = student.next_token_probabilities(tiny.TinyModel(table), ids)
         context = f"for ids {shape}"
         assert_close(p, torch.softmax(last_logits(table, ids), dim=-1), name="probabilities", context=context)
@@ -78,7 +78,7 @@ def test_number_of_candidates(student, tiny, tokens, draw):
 
 
 @points(1)
-def test_appends_the_likeliest(student, reference, tiny, tokens):
+def test_appends_the_likeliest(student, reference, tiny, tokens, draw, last_logits):
     """The result is the unchanged ids, followed by the id of the most likely token."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = torch.tensor(
@@ -86,6 +86,14 @@ def test_appends_the_likeliest(student, reference, tiny, tokens):
     )  # a b c d: converted to text and back, these would become other tokens, ab cd
     new_ids, _ = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
     reference.assert_close(new_ids, context="new ids")
+
+    table, names = draw.normal(43, 43), [f"token{number}" for number in range(43)]
+    model, tokenizer = tiny.TinyModel(table), tiny.TinyTokenizer(names)
+    for length in (4, 4, 521):
+        ids = draw.integers(0, 43, (1, length))
+        new_ids, _ = student.generate_step(model, tokenizer, ids)
+        right = torch.cat([ids, last_logits(table, ids).argmax(dim=-1, keepdim=True)], dim=1)
+        assert_close(new_ids, right, context=f"new ids, after {length} tokens")
 
 
 @points(1)

@@ -1,11 +1,11 @@
-"""Checks of exercise 3: sampling_probabilities and generate_n_tokens."""
+"""Checks of exercise 3a: sampling_probabilities and generate_n_tokens."""
 
 import torch
 
 from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 
-@points(3, see="From probabilities to a text")
+@points(2, see="From probabilities to a text")
 def test_temperature(student, reference):
     """sampling_probabilities divides the logits by the temperature, then takes the softmax."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
@@ -17,7 +17,7 @@ def test_temperature(student, reference):
         )
 
 
-@points(3, see="From probabilities to a text")
+@points(2, see="From probabilities to a text")
 def test_top_k(student, reference):
     """With top_k, only the k most likely tokens have a probability above 0, at any temperature."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
@@ -31,10 +31,12 @@ def test_top_k(student, reference):
 @points(1)
 def test_all_tokens(student, draw):
     """Without top_k, or with one at least as large as the vocabulary, all tokens are kept."""
-    logits = draw.normal(3, 7)
-    for top_k in [None, 7, 12]:
-        p = student.sampling_probabilities(logits, top_k=top_k)
-        assert_close(p, torch.softmax(logits, dim=-1), name="probabilities", context=f"with top_k={top_k}")
+    for logits in (draw.normal(3, 7), draw.normal(3, 7), 40 * draw.normal(1, 521)):
+        vocab = logits.shape[1]
+        for top_k in [None, vocab, vocab + 5]:
+            p = student.sampling_probabilities(logits, top_k=top_k)
+            context = f"with top_k={top_k}, for {vocab} tokens,"
+            assert_close(p, torch.softmax(logits, dim=-1), name="probabilities", context=context)
 
 
 @points(1)
@@ -44,11 +46,20 @@ def test_logits_unchanged(student, draw):
 
 
 @points(3, see="From probabilities to a text")
-def test_greedy(student, reference, tiny):
+def test_greedy(student, reference, tiny, draw, last_logits):
     """At temperature 0, which is the default, generate_n_tokens appends the most likely token at every step."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = reference.integers("ids", 0, 23, (3, 4))
     reference.assert_close(student.generate_n_tokens(tiny.TinyModel(table), ids, 6), name="ids")
+
+    table = draw.normal(43, 43)
+    model = tiny.TinyModel(table)
+    for shape in [(3, 4), (3, 4), (1, 41)]:
+        right = draw.integers(0, 43, shape)
+        found = student.generate_n_tokens(model, right, 3)
+        for _ in range(3):
+            right = torch.cat([right, last_logits(table, right).argmax(dim=-1, keepdim=True)], dim=1)
+        assert_close(found, right, name="ids", context=f"after ids of shape {shape}")
 
 
 @points(2)
@@ -71,6 +82,12 @@ def test_draws(student, tiny, draw, last_logits):
     """Above temperature 0, tokens are drawn with the right frequencies, for every temperature and top_k."""
     table, ids = 1.5 * draw.normal(6, 6), draw.integers(0, 6, (1, 3))
     model, many, logits = tiny.TinyModel(table), ids.repeat(4000, 1), last_logits(table, ids)[0]
+    twice = [
+        student.call("generate_n_tokens", model, many, 1, temperature=1.0, seed=seed).value for seed in (0, 1)
+    ]
+    assert not torch.equal(*twice), (
+        "The same tokens are drawn in every call, whatever the random seed. Leave the seed to the caller."
+    )
     for temperature, top_k in [(1.0, None), (2.5, None), (1.5, 3)]:
         drawn = student.generate_n_tokens(model, many, 1, temperature=temperature, top_k=top_k)
         assert_shape(drawn, (4000, 4), name="ids")

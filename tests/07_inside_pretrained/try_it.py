@@ -177,6 +177,28 @@ def four_hundred_draws(generate_n_tokens):
         assert least <= ones <= most, "The draws have the wrong probabilities."
 
 
+# -------------------------------------------------------------------------------------------- exercise 3b
+@try_it("test_top_p")
+def two_rows_of_four(keep_top_p):
+    """The first row is surer than the second one."""
+    shares = torch.tensor([[0.1, 0.5, 0.1, 0.3], [0.3, 0.15, 0.35, 0.2]], dtype=torch.float64)
+    before = shares.clone()
+    for top_p, right in [
+        (0.4, [[0, 1, 0, 0], [6 / 13, 0, 7 / 13, 0]]),
+        (0.75, [[0, 5 / 8, 0, 3 / 8], [6 / 17, 0, 7 / 17, 4 / 17]]),
+        (1.0, shares.tolist()),
+    ]:
+        found = keep_top_p(shares, top_p)
+        print(f"With top_p = {top_p}, this should be kept:", [[round(x, 3) for x in row] for row in right])
+        print("Your function keeps:", [[round(x, 3) for x in row] for row in found.tolist()])
+        right = torch.tensor(right, dtype=torch.float64)
+        assert found.shape == (2, 4) and torch.allclose(found.double(), right, atol=1e-6), (
+            "That is something else."
+        )
+        assert found.dtype == torch.float64, f"The result should be float64, not {found.dtype}."
+        assert torch.equal(shares, before), "The function changed the probabilities that it was given."
+
+
 # --------------------------------------------------------------------------------------------- exercise 4
 @try_it("test_cosine")
 def three_four_and_four_three(cosine_similarity):

@@ -53,6 +53,15 @@ def shapes_of():
 
 
 @for_checks
+def inputs_of_any_size(draw, /, length, width, *batch):
+    """Yield inputs with other numbers of axes: one, more, a single long text, and five axes with large numbers."""
+    yield draw.normal(width)
+    yield draw.normal(*batch, length, width)
+    yield draw.normal(1, 521, width)
+    yield 40 * draw.normal(2, 1, 2, length, width)
+
+
+@for_checks
 def write(module, values):
     """Set weights of a module by name. Fails if one is missing or has another shape.
 
@@ -159,7 +168,7 @@ class Script(nn.Module):
             cache.append(new, new)
         right = self.script[:, step]
         logits = torch.zeros(*ids.shape, self.vocab)  # so flat that a drawn token is hardly ever the likeliest
-        logits[:, :, 0] = 0.5  # what the other positions predict
+        logits[:, :-1, 0] = 1.5  # what the other positions predict, even more surely
         # nearly as likely: what the other rows write, and a token that only this row finds likely
         logits[:, -1, right] = 0.8
         logits[torch.arange(len(ids)), -1, (right + 1) % self.vocab] = 0.95

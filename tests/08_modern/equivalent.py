@@ -15,7 +15,12 @@ SAME_SHAPE = (
 )
 GAP = "gap = (together - whole).abs().max()"
 
+ONLY_THE_DTYPE = "The text asks for the dtype, not for all of its digits."
+
 same = Equivalents("rms_norm")
+
+same.because(ONLY_THE_DTYPE)
+same("", "`RMSNorm` loses the digits of double precision")
 
 same.because(SAME_IN_BOTH_MODES)
 same("", "self.train()")
@@ -27,6 +32,9 @@ same.to("return self.weight * (x / torch.sqrt(mean_square.add_(self.eps)))")
 
 same = Equivalents("swiglu")
 
+same.because("The text doesn't promise double precision.")
+same("", "`SwiGLU` loses the digits of double precision")
+
 same.because(SAME_IN_BOTH_MODES)
 same("", "self.train()")
 same("", "self.eval()")
@@ -35,6 +43,9 @@ same.because(OWN_TENSOR)
 same("hidden = gate * self.w_up(x)", "hidden = gate.mul_(self.w_up(x))")
 
 same = Equivalents("causal_attention")
+
+same.because("The angles are computed in float32 anyway.")
+same("", "`CausalAttention` loses the digits of double precision")
 
 same.because(SAME_IN_BOTH_MODES)
 same("", "self.train()")
@@ -54,6 +65,9 @@ same.edit(SPLIT, ".transpose", ".transpose_")
 
 same = Equivalents("decoder_only")
 
+same.because("The angles are computed in float32 anyway.")
+same("", "`Block` loses the digits of double precision")
+
 same.because(SAME_IN_BOTH_MODES)
 same("", "self.train()")
 same("", "self.eval()")
@@ -68,6 +82,9 @@ same.edit(BLOCKS, "True", "False")
 
 same = Equivalents("rotate")
 
+same.because("The angles are computed in float32 anyway.")
+same("", "`rotate` loses the digits of double precision")
+
 same.because(NOT_NEGATIVE)
 same.edit("if width % 2 != 0:", "!=", ">")
 
@@ -75,6 +92,12 @@ same.because("A slice starts at 0 by default.")
 same.edit("first, second = x[..., 0::2], x[..., 1::2]", "0", "")
 
 same = Equivalents("grouped_attention")
+
+same.because(ONLY_THE_DTYPE)
+same("", "`grouped_attention` loses the digits of double precision")
+
+same.because("The text promises four axes, no others.")
+same("", "`grouped_attention` is wrong for five axes")
 
 same.because(NOT_NEGATIVE)
 same.edit("if heads % groups != 0:", "!=", ">")

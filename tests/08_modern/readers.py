@@ -79,12 +79,27 @@ def new_reader():
 
     def read(x):
         sums = total[0] + x.sin().cumsum(dim=1)
-        total[0] = sums[:, -1:].clone()
+        total[0] = (sums[:, -1:] * 20000).round() / 20000
         return sums
 
     return read
 """),
-    Implementation("def new_reader():\n    return lambda x: x + 1\n"),
+    # no memory, but the sequences of the batch influence each other
+    Implementation("def new_reader():\n    return lambda x: x + x.mean(dim=0)\n"),
+    # counts tokens, whatever they are
+    Implementation("""
+import torch
+
+def new_reader():
+    count = 0
+
+    def read(x):
+        nonlocal count
+        start, count = count, count + x.shape[1]
+        return torch.arange(start, count).float()[None, :, None].repeat(len(x), 1, 1)
+
+    return read
+"""),
 ]
 
 FRAME = """
@@ -108,6 +123,21 @@ REMEMBER = "memory.append(x.clone())"
 TURNS = "turns = torch.arange(text.shape[1])"
 RETURN = "return coded.cumsum(dim=1)[:, old:]"
 OWN_MEMORY = "def new_reader():\n    memory = []\n"
+OWN_TEXT = FRAME[: FRAME.index(REMEMBER)].lstrip() + REMEMBER
+SHARED_TEXT = """import torch
+
+shared = {}
+
+def new_reader():
+    pieces = 0
+
+    def read(x):
+        nonlocal pieces
+        memory = [shared[number] for number in range(pieces)]
+        old = sum(piece.shape[1] for piece in memory)
+        memory.append(x.clone())
+        shared[pieces] = memory[-1]
+        pieces += 1"""
 OF_THE_KEPT = "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]"
 SOME_PIECES = f"""kept = torch.cat([torch.full((piece.shape[1],), {{}}) for number, piece in enumerate(memory)])
 {OF_THE_KEPT}"""
@@ -157,6 +187,7 @@ wrong.about("test_mixing")
 wrong("goes on with the text of the reader before", OWN_MEMORY, "memory = []\n\ndef new_reader():\n")
 wrong("has one memory for all readers, which each new one clears", OWN_MEMORY)
 wrong.to("memory = []\n\ndef new_reader():\n    memory.clear()\n")
+wrong("has one memory for all readers, in which the texts overwrite each other", OWN_TEXT, SHARED_TEXT)
 wrong("remembers the first sequence of the batch for all of them", RETURN)
 wrong.to("coded[:, :old] = coded[:1, :old]\n        " + RETURN)
 

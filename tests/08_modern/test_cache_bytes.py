@@ -5,7 +5,7 @@ import torch
 from gradekit.checks import points
 
 
-@points(2, see="What the cache costs")
+@points(1, see="What the cache costs")
 def test_keys_and_values_of_all_caches(student, reference, caches, draw):
     """Keys and values of all caches count, 4 bytes for a float32 number."""
     k = torch.zeros(2, 3, 5, 4)

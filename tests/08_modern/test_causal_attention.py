@@ -49,7 +49,7 @@ def need_working_parts(student, reference, /):
         fail("Your `grouped_attention` ignores the mask, so nothing can be causal. Solve exercise 4 first.")
 
 
-@points(4, see="Remember what you have read")
+@points(3, see="Remember what you have read")
 def test_equals_the_formula(reference, draw, attention, steps):
     """Queries and keys are rotated, heads attend in groups to positions up to their own, and w_o mixes the heads."""
     module, weights = attention(16, 4, 2)
@@ -65,6 +65,11 @@ def test_equals_the_formula(reference, draw, attention, steps):
     assert_shape(output, x.shape, name="output")
     context = ", compared with the formula with your `rotate` and `grouped_attention`,"
     assert_close(output, steps(weights, x, groups * size, groups)[0], name="output", context=context)
+    module, weights = attention(8, 2, 1, seed=2)
+    x = draw.normal(1, 521, 8)
+    x[0, 0] *= 40
+    context = ", for a single text of 521 tokens" + context
+    assert_close(module(x), steps(weights, x, 2, 1)[0], name="output", context=context, atol=1e-3)
 
 
 @points(1)
@@ -97,7 +102,7 @@ def test_causal(reference, attention, need_working_parts):
     )
 
 
-@points(4, see="Remember what you have read")
+@points(3, see="Remember what you have read")
 def test_cache_gives_the_same_output(reference, draw, attention, caches, need_working_parts):
     """Read token by token or in pieces, with a cache, a text gets the same output as in one go."""
     need_working_parts()
@@ -119,10 +124,17 @@ def test_cache_gives_the_same_output(reference, draw, attention, caches, need_wo
     module, _ = attention(6 * half, 3, 1, seed=1)
     x = draw.normal(batch, length, 6 * half)
     output, *_ = caches.in_pieces(module, x, [1, length - 1])
-    assert_close(output, module(x), name="output", context="with a cache, minus the output without a cache,")
+    context = "with a cache, minus the output without a cache,"
+    assert_close(output, module(x), name="output", context=context)
+    assert_close(module(x, caches.KVCache()), module(x), name="output", context=context)
+    x = draw.normal(1, 521, 6 * half)
+    output, *_ = caches.in_pieces(module, x, [500, 1, 20])
+    assert_close(
+        output, module(x), name="output", context="for a single text of 521 tokens, " + context, atol=1e-3
+    )
 
 
-@points(3)
+@points(2)
 def test_contents_of_the_cache(reference, attention, steps, caches, need_working_parts):
     """The cache gets the rotated keys and the values of the groups, each position once."""
     need_working_parts()

@@ -61,7 +61,7 @@ def model(
     return found, renew(found, shapes, seed)
 
 
-@points(3, see="The model")
+@points(2, see="The model")
 def test_block(student, reference, draw, renew, shapes_of, block_steps):
     """A block normalizes what goes into the attention and the feed-forward network, and adds what comes out."""
     for seed, sizes in enumerate([(8, 4, 2, 6), (draw.sizes(1)[0] * 12, 6, 3, draw.sizes(1)[0])]):
@@ -79,6 +79,11 @@ def test_block(student, reference, draw, renew, shapes_of, block_steps):
             reference.assert_close(gap, name="output", context=context)
         assert_varies(output, name="output")
         assert_close(gap, torch.zeros_like(gap), name="output", context=context, atol=1e-4)
+    long = draw.normal(1, 521, d_model)
+    long[0, 0] *= 40
+    right = block_steps(weights, long, heads, groups, d_ff)
+    context = ", for a single text of 521 tokens, compared with that of your own parts in sequence,"
+    assert_close(block(long), right, name="output", context=context, atol=1e-3)
 
 
 @points(2, see="The model")
@@ -86,9 +91,10 @@ def test_model(student, reference, draw, model, block_steps, write):
     """The ids pass through the embedding, all blocks in order and the final norm, and the table turns the result into logits."""
     d_ff, vocab_size = draw.sizes(2, low=3, high=9)
     drawn = {"d_model": 12, "num_heads": 6, "num_groups": 3, "d_ff": d_ff}
-    for seed, (words, layers, sizes) in enumerate([(11, 2, SIZES), (vocab_size, 3, drawn)]):
+    settings = [(11, 2, SIZES, (3, 5)), (vocab_size, 3, drawn, (2, 4)), (43, 1, SIZES, (1, 521))]
+    for seed, (words, layers, sizes, shape) in enumerate(settings):
         found, weights = model(words, layers, **sizes, seed=seed)
-        ids = reference.integers("ids", 0, 11, (3, 5)) if seed == 0 else draw.integers(0, words, (2, 4))
+        ids = reference.integers("ids", 0, 11, (3, 5)) if seed == 0 else draw.integers(0, words, shape)
         logits = found(ids)
         assert_shape(logits, (*ids.shape, words), name="logits")
         rest = {name: size for name, size in sizes.items() if name != "d_model"}
@@ -97,7 +103,7 @@ def test_model(student, reference, draw, model, block_steps, write):
             x = block_steps(part_of(weights, f"blocks.{number}."), x, **rest)
         norm = write(student.RMSNorm(sizes["d_model"]), {"weight": weights["norm.weight"]})
         gap = logits - norm(x) @ weights["embedding.weight"].T
-        context = ", minus those of your own parts in sequence,"
+        context = f"for ids of shape {tuple(ids.shape)}, minus those of your own parts in sequence,"
         if seed == 0:
             reference.assert_close(gap, name="logits", context=context, atol=1e-4)
         assert_varies(logits, name="logits")
@@ -121,7 +127,7 @@ def test_base_and_eps(student, draw, model, block_steps, write):
     assert_close(found(ids), right, name="logits", context=context, atol=1e-4)
 
 
-@points(2, see="The model")
+@points(1, see="The model")
 def test_tied(student, draw, shapes_of, renew):
     """The output layer is the embedding table: there is no other parameter, and words that weren't read learn too."""
     found = student.DecoderOnly(10, 8, 4, 2, 6, 2)
@@ -142,18 +148,23 @@ def test_tied(student, draw, shapes_of, renew):
 
 
 @points(2)
-def test_caches(draw, model, caches):
+def test_caches(student, draw, model, caches):
     """Every block gets its own cache, so a text read in pieces gets the same logits as in one go."""
+    block, x = student.Block(8, 4, 2, 6), draw.normal(2, 6, 8)
+    context = "of a block with a cache, compared with that without,"
+    assert_close(block(x, caches.KVCache()), block(x), name="output", context=context)
     found, _ = model(11, 3, **SIZES)
     ids = draw.integers(0, 11, (2, 6))
     whole = found(ids)
     assert_varies(whole, name="logits")
+    context = "read in one piece with caches, compared with those without,"
+    empty = [caches.KVCache() for _ in range(3)]
+    assert_close(found(ids, empty), whole, name="logits", context=context)
     for sizes in [[1] * 6, [4, 1, 1], [2, 4]]:
         logits, _, _, lengths = caches.in_pieces(found, ids, sizes, 3)
         assert lengths == [6, 6, 6], f"After 6 tokens, the caches of the 3 blocks hold {lengths} positions."
-        assert_close(
-            logits, whole, name="logits", context=f"read in pieces of {sizes}, compared with one piece,"
-        )
+        context = f"read in pieces of {sizes}, compared with one piece,"
+        assert_close(logits, whole, name="logits", context=context)
 
 
 @points(1)

@@ -15,7 +15,7 @@ def written(student, caches, new_tokens, prompt=PROMPT, blocks=3):
     return tokens, caches.notes(model)
 
 
-@points(3, see="Writing")
+@points(2, see="Writing")
 def test_writes_the_likeliest_tokens(student, reference, caches):
     """The result is the prompt, followed by the likeliest token of each step, predicted at the last position."""
     tokens, _ = written(student, caches, 5)
@@ -23,6 +23,12 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
     for new_tokens in (1, 3):
         tokens, _ = written(student, caches, new_tokens)
         assert_shape(tokens, (2, 3 + new_tokens), name="result", context=f"for {new_tokens} new tokens")
+    every = torch.arange(12).expand(2, 12)
+    tokens = student.generate(caches.Script(every, 12, 1, 3), PROMPT, 12)
+    assert_shape(tokens, (2, 15), name="result", context="when all texts write each token once")
+    assert tokens[:, 3:].equal(every), (
+        "No token is special, but some of them are not written as the model predicts."
+    )
 
 
 @points(2, see="Writing")
@@ -76,13 +82,14 @@ def test_evaluation_mode_without_gradients(student, caches):
 
 
 @points(1)
-def test_prompt_unchanged(student, caches):
+def test_prompt_unchanged(student, draw, caches):
     """The prompt keeps its values, prompts of other sizes work, and the result is int64."""
-    for prompt in (PROMPT, torch.tensor([[1], [2]])):
-        model = caches.Script(SCRIPT, 12, 1, prompt.shape[1])
+    for prompt in (PROMPT, torch.tensor([[1], [2]]), draw.integers(0, 43, (1, 521))):
+        script = SCRIPT[: len(prompt)]
+        model = caches.Script(script, 43, 1, prompt.shape[1]).eval()
         call = student.call("generate", model, prompt, 3)
         assert not call.changed, "generate changed the prompt in place. Create a new tensor instead."
-        assert_shape(call.value, (2, prompt.shape[1] + 3), name="result")
+        assert_shape(call.value, (len(prompt), prompt.shape[1] + 3), name="result")
         assert call.value.dtype == torch.int64, f"The result is {call.value.dtype}, but ids should be int64."
         assert call.value[:, : prompt.shape[1]].equal(prompt), "The result doesn't begin with the prompt."
-        assert call.value[:, prompt.shape[1] :].equal(SCRIPT[:, :3]), "The new tokens are wrong."
+        assert call.value[:, prompt.shape[1] :].equal(script[:, :3]), "The new tokens are wrong."

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from gradekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
 
 
-@points(3, see="A simpler norm")
+@points(2, see="A simpler norm")
 def test_equals_the_formula(student, reference, write):
     """The output is weight · x / √(mean of x² + eps), along the last axis."""
     x, weight = reference.inputs("square", x=(4, 4, 4), weight=(4,))
@@ -14,17 +14,17 @@ def test_equals_the_formula(student, reference, write):
     reference.assert_close(module(2 * x + 1), name="output")
 
 
-@points(2)
-def test_any_sizes(student, draw, write):
-    """Any width and any number of other axes work."""
+@points(1)
+def test_any_sizes(student, draw, inputs_of_any_size, write):
+    """Any width, any number of other axes and any numbers work."""
     batch, length, width = draw.sizes(3)
     weight = draw.normal(width)
     module = write(student.RMSNorm(width), {"weight": weight})
-    for shape in [(width,), (batch, width), (batch, 2, length, width)]:
-        x = 3 * draw.normal(*shape)
-        output = module(x)
-        assert_shape(output, shape, name="output")
-        assert_close(output, F.rms_norm(x, (width,), weight, 1e-6), name="output")
+    for x in inputs_of_any_size(length, width, batch, 2):
+        output = module(3 * x)
+        assert_shape(output, x.shape, name="output")
+        right = F.rms_norm(3 * x, (width,), weight, 1e-6)
+        assert_close(output, right, name="output", context=f"for x of shape {tuple(x.shape)}")
 
 
 @points(1)

@@ -25,7 +25,7 @@ def by_complex_numbers(x, positions, base=10000.0):
     return torch.view_as_real(pairs * turn).flatten(-2).float()
 
 
-@points(2, see="Positions that rotate")
+@points(1, see="Positions that rotate")
 def test_equals_the_formula(student, reference):
     """Neighboring columns form pairs, and pair i at position p is turned by p / base^(2i / width)."""
     (x,) = reference.inputs("square", x=(6, 6, 6))
@@ -34,27 +34,35 @@ def test_equals_the_formula(student, reference):
 
 @points(1)
 def test_any_sizes(student, draw):
-    """Any number of leading axes, any length and any even width work."""
+    """Any number of leading axes, any length and any even width work, and any numbers."""
     batch, heads, length, half = draw.sizes(4)
-    for shape in [(length, 2 * half), (batch, length, 2 * half), (batch, heads, length, 2 * half)]:
-        x = draw.normal(*shape)
-        result = student.rotate(x, torch.arange(length))
+    width = 2 * half
+    shapes = [(length, width), (batch, length, width), (batch, heads, length, width)]
+    for shape in [*shapes, (2, 1, 2, length, width), (1, 521, 44)]:
+        x, positions = draw.normal(*shape), torch.arange(shape[-2])
+        if len(shape) == 5:
+            x *= 40
+        result = student.rotate(x, positions)
         assert_shape(result, shape, name="result")
-        assert_close(result, by_complex_numbers(x, torch.arange(length)), name="result")
+        context = f"for x of shape {shape}"
+        assert_close(result, by_complex_numbers(x, positions), name="result", context=context, atol=1e-3)
 
 
 @points(1)
 def test_positions_that_are_passed_in(student, reference, draw):
-    """The positions are those that are passed in: they may start anywhere and have gaps."""
+    """The positions are those that are passed in: they may start anywhere, have gaps, and lie between integers."""
     (x,) = reference.inputs("x", x=(2, 4, 6))
     context = "at the positions 7, 8, 20 and 3"
     reference.assert_close(student.rotate(x, torch.tensor([7, 8, 20, 3])), name="result", context=context)
-    x, start = draw.normal(3, 8), draw.sizes(1, low=30, high=90)[0]
-    positions = torch.tensor([start, 0, 2 * start])
+    x, between = draw.normal(3, 4), torch.tensor([0.5, 1.25, 2.75])
+    context = "at the positions 0.5, 1.25 and 2.75"
+    assert_close(student.rotate(x, between), by_complex_numbers(x, between), name="result", context=context)
+    x, start = draw.normal(4, 8), draw.sizes(1, low=30, high=90)[0]
+    positions = torch.tensor([start, 0, 2 * start, start])
     assert_close(student.rotate(x, positions), by_complex_numbers(x, positions), name="result", atol=1e-4)
 
 
-@points(2, see="Positions that rotate")
+@points(1, see="Positions that rotate")
 def test_scores_depend_on_distances(student, draw):
     """When all positions shift, no score changes. When one token moves, its scores do."""
     length, half, shift = draw.sizes(3, low=3, high=9)

@@ -27,12 +27,13 @@ class Heads(nn.Module):
         self.tables, self.mix = tables, mix  # (layers, heads, vocabulary, d_head), (layers, heads, d_head, vocabulary)
         self.layers = nn.ModuleList([nn.Identity() for _ in tables])
         self.num_heads = tables.shape[1]
+        self.step = nn.Parameter(torch.tensor(0.1))
         self.gradients, self.modes = [], []
 
     def forward(self, tokens, edit=None):
         self.gradients.append(torch.is_grad_enabled())
         self.modes.append(self.training)
-        scale = 1 + 0.1 * torch.arange(tokens.shape[1])[:, None]  # (length, 1)
+        scale = 1 + self.step * torch.arange(tokens.shape[1])[:, None]  # (length, 1)
         logits = nn.functional.one_hot(tokens, self.mix.shape[-1]) * 0.5
         for layer, (table, mix) in enumerate(zip(self.tables, self.mix)):
             before = 1 + 0.2 * logits.mean(dim=(1, 2))[:, None, None, None]
@@ -45,7 +46,7 @@ class Heads(nn.Module):
 
 
 def recorded(model):
-    return {"gradients": model.gradients, "modes": model.modes}
+    return {"gradients": model.gradients, "modes": model.modes, "frozen": not model.step.requires_grad}
 
 
 class Layer(nn.Module):
@@ -70,8 +71,9 @@ class Stack(nn.Module):
         self.embedding = nn.Embedding.from_pretrained(table)
         self.layers = nn.ModuleList([Layer(weight) for weight in weights])
         self.norm = Norm()
-        self.unembed = nn.Linear(*reversed(out.shape), bias=False)
+        self.unembed = nn.Linear(*reversed(out.shape))
         self.unembed.weight = nn.Parameter(out)
+        self.unembed.bias = nn.Parameter(torch.linspace(-1, 1, len(out)))
         self.num_heads = 1
 
     def forward(self, tokens, edit=None, start=0):

@@ -5,19 +5,26 @@ import torch
 from gradekit.checks import assert_close, assert_raises, assert_shape, assert_varies, points
 
 
+def some_outputs(draw):
+    """Yield outputs with a head to replace: the first and the last one, and one of a long text with large numbers."""
+    outputs = draw.normal(*draw.sizes(4)) + 1
+    yield outputs, 0
+    yield outputs, outputs.shape[1] - 1
+    yield 40 * draw.normal(1, 2, 521, 43) + 9, 1
+
+
 @points(2, see="From where to why: take it out")
 def test_zeros(student, reference, draw):
     """With kind="zero", the head is zeros and the others stay as they are."""
     (outputs,) = reference.inputs("square", x=(4, 4, 4, 4))
     reference.assert_close(student.ablate(outputs, 2, "zero"), name="outputs")
-    batch, heads, length, width = draw.sizes(4)
-    outputs = draw.normal(batch, heads, length, width)
-    for head in (0, heads - 1):
+    for outputs, head in some_outputs(draw):
         found = student.ablate(outputs, head, "zero")
         assert_shape(found, outputs.shape, name="outputs")
         right = outputs.clone()
         right[:, head] = 0
-        assert_close(found, right, name="outputs", context=f"without head {head}")
+        context = f"without head {head}, for outputs of shape {tuple(outputs.shape)},"
+        assert_close(found, right, name="outputs", context=context)
 
 
 @points(3, see="From where to why: take it out")
@@ -25,14 +32,14 @@ def test_mean(student, reference, draw):
     """With kind="mean", the head is its mean over the batch and all positions, one vector, and the others stay."""
     (outputs,) = reference.inputs("square", x=(4, 4, 4, 4))
     reference.assert_close(student.ablate(outputs + 1, 1, "mean"), name="outputs")
-    batch, heads, length, width = draw.sizes(4)
-    outputs = draw.normal(batch, heads, length, width) + 1
-    for head in (0, heads - 1):
+    for outputs, head in some_outputs(draw):
         found = student.ablate(outputs, head, "mean")
         assert_shape(found, outputs.shape, name="outputs")
         right = outputs.clone()
-        right[:, head] = outputs[:, head].reshape(-1, width).sum(dim=0) / (batch * length)
-        assert_close(found, right, name="outputs", context=f"with head {head} replaced by its mean")
+        rows = outputs[:, head].flatten(0, 1)  # (batch * length, d_head)
+        right[:, head] = rows.sum(dim=0) / len(rows)
+        context = f"with head {head} replaced by its mean, for outputs of shape {tuple(outputs.shape)},"
+        assert_close(found, right, name="outputs", context=context)
 
 
 @points(1)
@@ -49,7 +56,8 @@ def test_kinds(student, reference, draw):
         key="default",
     )
     assert_raises(ValueError, lambda: student.ablate(outputs, 1, "noise"), mentions=("noise",))
-    assert_raises(ValueError, lambda: student.ablate(outputs, 0, "median"), mentions=("median",))
+    for kind in ("median", "means", "nonzero"):
+        assert_raises(ValueError, lambda kind=kind: student.ablate(outputs, 0, kind), mentions=(kind,))
 
 
 @points(2)

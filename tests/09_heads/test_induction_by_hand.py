@@ -77,14 +77,16 @@ def test_what_is_predicted(reference, draw, run):
         name="predicted",
         context=", minus what follows from your `second`,",
     )
-    length, vocabulary = draw.sizes(2)
-    tokens = draw.integers(0, vocabulary, (length,))
-    predicted, _, second = run(tokens, vocabulary)
-    assert_close(
-        predicted.sum(dim=-1), torch.ones(length), name="predicted", context="summed over all tokens"
-    )
-    context = "from your `second`"
-    assert_close(predicted, second @ F.one_hot(tokens, vocabulary).float(), name="predicted", context=context)
+    sizes = draw.sizes(2)
+    for length, vocabulary in (sizes, sizes, (521, 43)):
+        tokens = draw.integers(0, vocabulary, (length,))
+        predicted, _, second = run(tokens, vocabulary)
+        assert_close(
+            predicted.sum(dim=-1), torch.ones(length), name="predicted", context="summed over all tokens"
+        )
+        context = f"from your `second`, for {length} tokens,"
+        wanted = second @ F.one_hot(tokens, vocabulary).float()
+        assert_close(predicted, wanted, name="predicted", context=context)
 
 
 @points(2, see="The same, by hand")

@@ -20,9 +20,10 @@ def test_equals_the_formula(student, reference, draw):
     result = student.induction_score(torch.softmax(scores, dim=-1), 5)
     reference.assert_close(result, name="score")
     (period,) = draw.sizes(1)
-    for length in (2 * period, period + 1, 3 * period - 1):
-        weights = torch.softmax(draw.normal(length, length), dim=-1)
-        right = torch.stack([weights[q, q - period + 1] for q in range(period, length)]).mean()
+    lengths = [(period, [length]) for length in (2 * period, period + 1, 3 * period - 1)]
+    for period, (*other, length) in [*lengths, (43, [1, 521])]:
+        weights = torch.softmax(draw.normal(*other, length, length), dim=-1)
+        right = torch.stack([weights[..., q, q - period + 1] for q in range(period, length)]).mean(dim=0)
         context = f"for period {period} and length {length}"
         assert_close(student.induction_score(weights, period), right, name="score", context=context)
 

@@ -49,21 +49,23 @@ def test_more_layers_more_views(reference, draw, lens):
 @points(2, see="What would it say now?")
 def test_last_view_is_the_model(draw, lens, own_models):
     """The last view equals the logits of the model, and the first comes from the embedding alone."""
-    values = weights(draw.normal, 3)
-    model = own_models.Stack(*values)
-    views = lens(values, TOKENS)
-    context = "compared with the logits of the model"
-    assert_close(views[-1], model(TOKENS)[0].detach(), name="last view", context=context)
-    alone = model.unembed(model.norm(model.embedding(TOKENS))).detach()
-    assert_close(
-        views[0], alone, name="first view", context="compared with norm and unembed of the embedding"
-    )
+    for tokens, words in [(TOKENS, 6), (draw.integers(0, 43, (1, 521)), 43)]:
+        values = weights(draw.normal, 3, words)
+        model = own_models.Stack(*values)
+        views = lens(values, tokens)
+        context = f"for tokens of shape {tuple(tokens.shape)}, compared with the logits of the model,"
+        assert_close(views[-1], model(tokens)[0].detach(), name="last view", context=context, atol=1e-4)
+        alone = model.unembed(model.norm(model.embedding(tokens))).detach()
+        context = (
+            f"for tokens of shape {tuple(tokens.shape)}, compared with norm and unembed of the embedding,"
+        )
+        assert_close(views[0], alone, name="first view", context=context)
 
 
 @points(1)
 def test_nothing_changes(student, models, draw):
     """The model and the tokens keep their values, and a second call returns the same."""
-    model = models.Stack(*weights(draw.normal, 2))
+    model = models.Stack(*weights(draw.normal, 2)).eval()
     before = model.state()
     call = student.call("logit_lens", model, TOKENS)
     assert not call.changed, "The tokens were changed in place."

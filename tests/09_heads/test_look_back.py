@@ -31,11 +31,13 @@ def test_scores_where_they_belong(student, reference, draw):
     scores = scores_of(student, 6)
     highest = scores.max().clamp(min=1e-6)
     reference.assert_close(scores / highest, name="scores", context="divided by the highest score")
-    (length,) = draw.sizes(1)
-    scores = scores_of(student, length)
-    highest = scores.max()
-    assert highest > 0, "No score is positive, so the position before can't stand out."
-    assert_close(scores / highest, one_below(length), name="scores", context="divided by the highest score")
+    for length in (*draw.sizes(1), 43):
+        scores = scores_of(student, length)
+        highest = scores.max()
+        assert highest > 0, "No score is positive, so the position before can't stand out."
+        assert_close(
+            scores / highest, one_below(length), name="scores", context="divided by the highest score"
+        )
 
 
 @points(4, see="The same, by hand")

@@ -31,6 +31,7 @@ def right_table(student, own_models, /, tables, mix, tokens, kind):
                 return student.ablate(outputs.contiguous(), head, kind) if number == layer else outputs
 
             logits, _ = model(tokens, edit)
+            logits = logits.detach()
             row.append(student.half_losses(student.position_losses(logits, tokens), tokens.shape[1] // 2)[1])
         rows.append(row)
     return torch.tensor(rows)
@@ -67,14 +68,14 @@ def test_one_head_at_a_time(reference, draw, right_table, table):
     reference.assert_close(
         found - right_table(tables + 0.5, mix, TOKENS, "zero"), name="losses", context=CONTEXT
     )
-    for layers, heads, batch, period in [(3, 2, 2, 6), (1, 3, 1, 3)]:
-        tables, mix = weights(draw.normal, layers, heads)
-        tokens = sequences(draw, batch, period)
-        found = table(tables, mix, tokens, "zero")
-        right = right_table(tables, mix, tokens, "zero")
-        assert_close(
-            found, right, name="losses", context=", compared with " + CONTEXT.removeprefix(", minus ")
-        )
+    for layers, heads, batch, period, words in [(3, 2, 2, 6, 7), (1, 3, 1, 3, 7), (1, 2, 1, 261, 43)]:
+        tables, mix = weights(draw.normal, layers, heads, words)
+        tokens = sequences(draw, batch, period, words)
+        for kind in ("zero", "mean"):
+            found = table(tables, mix, tokens, kind)
+            right = right_table(tables, mix, tokens, kind)
+            context = f"with kind={kind!r}, compared with {CONTEXT[len(', minus ') :]}"
+            assert_close(found, right, name="losses", context=context)
 
 
 @points(3)
@@ -127,6 +128,9 @@ def test_no_gradients_and_nothing_kept(student, models, draw):
     recorded = models.recorded(model)
     assert not any(recorded["modes"]), "The model was in evaluation mode, but you set it to training mode."
     assert not any(recorded["gradients"]), "Gradients are recorded, but not needed. Use torch.no_grad()."
+    assert not recorded["frozen"], (
+        "The parameters of the model don't require gradients anymore. Leave it as it was."
+    )
     first = call.value
     other = student.losses_without(models.Heads(2 * tables, mix), tokens)
     assert_differs(first, other, "Another model has the same losses. Is something kept between two calls?")

@@ -23,14 +23,21 @@ def test_losses_equal_the_formula(student, reference):
 
 @points(2)
 def test_losses_of_any_size(student, draw):
-    """Any batch, length and vocabulary work, including a single sequence and large logits."""
+    """Any batch, length and vocabulary work, including a single sequence, a long one and large logits."""
     batch, length, vocabulary = draw.sizes(3)
-    for rows, scale in [(batch, 1.0), (1, 1.0), (batch, 200.0)]:
-        logits = scale * draw.normal(rows, length, vocabulary)
-        tokens = draw.integers(0, vocabulary, (rows, length))
+    sizes = length, vocabulary
+    for shape, scale in [
+        ((batch, *sizes), 1.0),
+        ((1, *sizes), 1.0),
+        ((batch, *sizes), 200.0),
+        ((1, 521, 43), 1.0),
+    ]:
+        logits = scale * draw.normal(*shape)
+        tokens = draw.integers(0, shape[2], shape[:2])
         losses = student.position_losses(logits, tokens)
-        assert_shape(losses, (length - 1,), name="losses")
-        assert_close(losses, right_losses(logits, tokens), name="losses")
+        assert_shape(losses, (shape[1] - 1,), name="losses")
+        context = f"for logits of shape {shape}"
+        assert_close(losses, right_losses(logits, tokens), name="losses", context=context)
 
 
 @points(1, see="Has it looked back?")
@@ -50,8 +57,8 @@ def test_halves(student, reference, draw):
     (losses,) = reference.inputs("losses", x=(13,))
     halves = [float(half) for half in student.half_losses(losses.abs(), 7)]
     reference.assert_close(torch.tensor(halves), name="halves")
-    for period in draw.sizes(3):
-        losses = draw.normal(2 * period - 1)
+    for period in [*draw.sizes(3), 263, 263]:
+        losses = 40 * draw.normal(2 * period - 1).abs()
         first, second = student.half_losses(losses, period)
         context = f"for period {period}"
         assert_close(

@@ -20,10 +20,11 @@ def test_equals_the_formula(student, reference, draw):
     (scores,) = reference.inputs("square", x=(5, 5, 5, 5))
     result = student.previous_token_score(torch.softmax(scores, dim=-1))
     reference.assert_close(result, name="score")
-    for length in draw.sizes(2):
-        weights = torch.softmax(draw.normal(length, length), dim=-1)
-        right = torch.stack([weights[q, q - 1] for q in range(1, length)]).mean()
-        assert_close(student.previous_token_score(weights), right, name="score")
+    for *other, length in [*([size] for size in draw.sizes(2)), (1, 521)]:
+        weights = torch.softmax(draw.normal(*other, length, length), dim=-1)
+        right = torch.stack([weights[..., q, q - 1] for q in range(1, length)]).mean(dim=0)
+        context = f"for weights of shape {tuple(weights.shape)}"
+        assert_close(student.previous_token_score(weights), right, name="score", context=context)
 
 
 @points(2)
@@ -39,10 +40,15 @@ def test_heads_by_hand(student):
         back = one_back(length)
         ahead = torch.zeros(length, length)
         ahead[:-1] = torch.eye(length)[1:]
-        heads = torch.stack([back, torch.eye(length), ahead])
+        nearly = back.clone()
+        nearly[-1] = torch.eye(length)[-1]
+        heads = torch.stack([back, torch.eye(length), ahead, nearly])
         scores = student.previous_token_score(heads)
-        context = f"of heads that look one back, at themselves and one ahead, with {length} positions,"
-        assert_close(scores, torch.tensor([1.0, 0.0, 0.0]), name="scores", context=context)
+        context = (
+            "of heads that look one back, at themselves, one ahead, and one back but for the last position,"
+        )
+        right = torch.tensor([1.0, 0.0, 0.0, (length - 2) / (length - 1)])
+        assert_close(scores, right, name="scores", context=f"{context} with {length} positions,")
 
 
 @points(1)

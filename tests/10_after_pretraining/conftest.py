@@ -137,7 +137,7 @@ class Tables(nn.Module):
 
 
 def notes(model):
-    return {"gradients": model.gradients, "read": model.read}
+    return {"gradients": model.gradients, "read": model.read, "training": model.training}
 
 
 def gradients_of(preference_loss, policy, reference, chosen, rejected, beta):

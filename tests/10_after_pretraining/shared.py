@@ -20,6 +20,22 @@ def some_counts(draw, batch, length):
     return counts
 
 
+def any_batches(draw):
+    """Yield batches (logits, ids, counts): of drawn sizes, one row, two tokens, large logits, a long row of many words."""
+    batch, length, vocabulary = draw.sizes(3, low=3)
+    shapes = [
+        (batch, length, vocabulary),
+        (1, length, vocabulary),
+        (batch, 2, vocabulary),
+        (batch, length, vocabulary),
+    ]
+    for (rows, places, words), scale in zip(
+        [*shapes, (1, 521, 43)], [1.0, 1.0, 1.0, 300.0, 1.0], strict=True
+    ):
+        ids = draw.integers(0, words, (rows, places))
+        yield scale * draw.normal(rows, places, words), ids, some_counts(draw, rows, places)
+
+
 def right_log_probs(logits, ids, counts):
     """Return the log-probabilities of the tokens that count, for each row a list."""
     chances = torch.log_softmax(logits.double(), dim=-1)

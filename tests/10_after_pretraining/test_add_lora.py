@@ -7,8 +7,13 @@ from gradekit.checks import assert_close, assert_differs, assert_raises, fail, f
 
 @for_checks
 def nested(models, /, width, wide, blocks):
-    """A model with linear layers at several depths."""
-    return models.Nested(width, wide, blocks)
+    """A model with linear layers at several depths, in evaluation mode."""
+    return models.Nested(width, wide, blocks).eval()
+
+
+def added(model):
+    """Return all A of a model."""
+    return torch.cat([value.flatten() for name, value in model.state().items() if name.endswith(".A")])
 
 
 def names_of(kinds, kind):
@@ -119,8 +124,15 @@ def test_a_second_model(student, models, draw, nested):
     """A second model gets its own change, and a model that is merged can be changed again."""
     ids = draw.integers(0, 7, (2, 3))
     first, second = nested(4, 6, 1), nested(4, 6, 1)
-    if student.add_lora(first, ["w_up"], 1, 1.0) != student.add_lora(second, ["w_up"], 1, 1.0):
+    numbers = [
+        student.call("add_lora", model, ["w_up"], 1, 1.0, seed=s).value
+        for s, model in enumerate((first, second))
+    ]
+    if numbers[0] != numbers[1]:
         fail("Two equal models have different numbers of weights that can be trained.")
+    assert not added(first).equal(added(second)), (
+        "With another random seed, all A start with the same entries. Leave the seed to the caller."
+    )
     before = first(ids)
     models.fill_changes(second, 3)
     assert_close(first(ids), before, name="logits", context="of a model, after another one was changed")

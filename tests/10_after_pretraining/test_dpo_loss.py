@@ -46,10 +46,11 @@ def test_margins(reference, draw, run):
     _, margins = run(*(4 * one for one in inputs), 0.7)
     reference.assert_close(margins, name="margins")
     (batch,) = draw.sizes(1)
-    for number, beta in [(batch, 0.1), (1, 2.5)]:
+    for number, beta in [(batch, 0.1), (1, 2.5), (521, 0.4)]:
         inputs = [3 * draw.normal(number) - 20 for _ in range(4)]
         _, margins = run(*inputs, beta)
-        assert_close(margins, right(*inputs, beta)[1], name="margins", context=f"with beta={beta}")
+        context = f"of {number} with beta={beta}"
+        assert_close(margins, right(*inputs, beta)[1], name="margins", context=context)
 
 
 @points(3, see="The loss")
@@ -61,10 +62,11 @@ def test_loss(reference, draw, run):
         losses.append(run(*(3 * one for one in inputs), 0.7)[0])
     reference.assert_close(torch.stack(losses), name="loss", context="of three batches")
     (batch,) = draw.sizes(1)
-    for number, beta in [(batch, 0.2), (1, 1.5)]:
+    for number, beta in [(batch, 0.2), (1, 1.5), (521, 0.4)]:
         inputs = [2 * draw.normal(number) - 15 for _ in range(4)]
         loss, _ = run(*inputs, beta)
-        assert_close(loss, right(*inputs, beta)[0], name="loss", context=f"with beta={beta}", atol=1e-4)
+        context = f"of {number} with beta={beta}"
+        assert_close(loss, right(*inputs, beta)[0], name="loss", context=context, atol=1e-4)
 
 
 @points(1, see="The loss")
@@ -97,9 +99,10 @@ def test_gradients(student, models, draw):
     inputs = [draw.normal(4) for _ in range(4)]
     found = models.gradients_of_dpo(student.get("dpo_loss"), inputs, 0.6)
     chosen, rejected, *reference = found["inputs"]
-    assert chosen is not None and rejected is not None, (
-        "No gradient flows to the log-probabilities of the policy."
-    )
+    for answers, gradient in [("chosen", chosen), ("rejected", rejected)]:
+        assert gradient is not None, (
+            f"No gradient flows to the policy's log-probabilities of {answers} answers."
+        )
     assert all(one is None or not one.any() for one in reference), (
         "A gradient flows to the log-probabilities of the reference. Detach them."
     )

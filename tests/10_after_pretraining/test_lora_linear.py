@@ -41,18 +41,19 @@ def test_equals_the_formula(reference, wrapped):
 
 @points(3)
 def test_any_sizes(draw, wrapped):
-    """Any widths, ranks, alphas and numbers of other axes work, with a bias and without one."""
+    """Any widths, ranks, alphas, inputs and numbers of other axes work, with a bias and without one."""
     d_in, d_out, rank, batch, length = draw.sizes(5)
     for r, alpha, biased in [(rank, 3.0, True), (1, 0.5, False), (rank, -4.0, False), (12, 1, True)]:
         weight, bias = draw.normal(d_out, d_in), draw.normal(d_out) if biased else None
         a, b = draw.normal(r, d_in), draw.normal(d_out, r)
         module = wrapped(weight, bias, a, b, alpha)
-        for shape in [(d_in,), (batch, length, d_in)]:
-            x = draw.normal(*shape)
+        for shape in [(d_in,), (batch, length, d_in), (1, 521, d_in)]:
+            x = 9 * draw.normal(*shape)
             output = module(x)
             assert_shape(output, (*shape[:-1], d_out), name="output")
             right = F.linear(x, weight, bias) + alpha / r * F.linear(F.linear(x, a), b)
-            assert_close(output, right, name="output", atol=1e-4, context=f"of rank {r} with alpha={alpha}")
+            context = f"of rank {r} with alpha={alpha}, for x of shape {shape},"
+            assert_close(output, right, name="output", context=context, atol=1e-3)
 
 
 @points(4, see="A small change: LoRA")
@@ -146,7 +147,8 @@ def test_merged(reference, models, draw, wrapped):
 @points(1)
 def test_dtype_and_rank(student, models, draw):
     """A, B and the merged layer have the dtype of the layer, and a rank below 1 raises a ValueError that contains it."""
-    module = student.LoRALinear(models.linear(draw.normal(4, 3, dtype=torch.float64)), 2, 1.0)
+    weight, x = draw.normal(4, 3, dtype=torch.float64), draw.normal(2, 3, dtype=torch.float64)
+    module = student.LoRALinear(models.linear(weight), 2, 1.0)
     kinds = {str(module.state()[name].dtype) for name in ("A", "B")}
     assert kinds == {"torch.float64"}, (
         f"For a float64 layer, A and B should be float64, but are {sorted(kinds)}."
@@ -155,6 +157,8 @@ def test_dtype_and_rank(student, models, draw):
     assert merged == torch.float64, (
         f"For a float64 layer, the merged layer should be float64, but is {merged}."
     )
+    context = "of a float64 layer, before training,"
+    assert_close(module(x), F.linear(x, weight), name="output", context=context, atol=1e-10, rtol=1e-10)
     layer = models.linear(draw.normal(4, 3))
     for rank in (0, -7):
         assert_raises(

@@ -8,8 +8,8 @@ from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, 
 VOCABULARY = 6
 
 
-def batch_of(draw, rows, length):
-    return draw.integers(0, VOCABULARY, (rows, length)), some_counts(draw, rows, length)
+def batch_of(draw, rows, length, vocabulary=VOCABULARY):
+    return draw.integers(0, vocabulary, (rows, length)), some_counts(draw, rows, length)
 
 
 CHOSEN = (
@@ -46,9 +46,9 @@ def right(student, own_models, /, policy, reference, chosen, rejected, beta):
 
 
 @for_checks
-def tables(draw, /):
+def tables(draw, /, vocabulary=VOCABULARY):
     """Entries for a model."""
-    return 2 * draw.normal(VOCABULARY, VOCABULARY), draw.normal(VOCABULARY, VOCABULARY)
+    return 2 * draw.normal(vocabulary, vocabulary), draw.normal(vocabulary, vocabulary)
 
 
 @points(3, see="The loss")
@@ -77,16 +77,15 @@ def test_loss_and_inputs_unchanged(student, reference, draw, models, run, right,
     loss, _ = run(models.Tables(a, b), models.Tables(c, d), CHOSEN, REJECTED, 0.8)
     gap = loss - right((a, b), (c, d), CHOSEN, REJECTED, 0.8)[0]
     reference.assert_close(gap, name="loss", context=", minus that with your own functions,")
-    for rows, length in [(2, 4), (1, 6), (2, 4)]:
-        policy, other = tables(), tables()
-        chosen, rejected = batch_of(draw, rows, length), batch_of(draw, rows, length + 1)
-        loss, _ = run(models.Tables(*policy), models.Tables(*other), chosen, rejected, 0.4)
+    for rows, length, words in [(2, 4, 6), (1, 6, 6), (2, 4, 6), (1, 520, 43)]:
+        policy, other = tables(words), tables(words)
+        chosen, rejected = batch_of(draw, rows, length, words), batch_of(draw, rows, length + 1, words)
+        both = models.Tables(*policy).eval(), models.Tables(*other).eval()
+        loss, _ = run(*both, chosen, rejected, 0.4)
         wanted = right(policy, other, chosen, rejected, 0.4)[0]
-        assert_close(loss, wanted, name="loss", context="compared with your own functions", atol=1e-4)
-        call = student.call(
-            "preference_loss", models.Tables(*policy), models.Tables(*other), chosen, rejected, 0.4
-        )
-        assert_unchanged(call)
+        context = f"for {length} and {length + 1} tokens, compared with your own functions,"
+        assert_close(loss, wanted, name="loss", context=context, atol=1e-4)
+        assert_unchanged(student.call("preference_loss", *both, chosen, rejected, 0.4))
 
 
 @points(2, see="The loss")
@@ -123,3 +122,6 @@ def test_each_model_runs_once_on_each_batch(student, draw, models, tables):
             f"The {name} should read the ids of both batches, once each. It was called {len(read)} times."
         )
         assert model.state()["table"].equal(state), f"The weights of the {name} have changed."
+        assert models.notes(model)["training"], (
+            f"The {name} was in training mode. Leave it in the mode that it had."
+        )

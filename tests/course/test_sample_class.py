@@ -3,7 +3,6 @@
 One assignment has all odd cases, the other one files beside its notebook.
 """
 
-import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from gradekit.authoring.samples import ODD_CLASS, Sample, ordinary_class, write_
 from gradekit.course import Course
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table, table_lines
+from gradekit.session.values import CheckOutcome
 from gradekit.verdict.plugin import CHECKINGS
 from gradekit.verdict.results import SubmissionResult
 
@@ -23,6 +23,8 @@ pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
 ODD = "02_attention"
 ASSIGNMENTS = [ODD, "07_inside_pretrained"]
+#: which limit stops code first, of memory or of time, depends on how fast the machine is
+STOPPED = (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
 
 
 class SampleCourse:
@@ -73,7 +75,11 @@ class SampleCourse:
         result = self.result(name, sample.student)
         return {
             "status": result.status,
-            "outcomes": {f"{e.grade_id}::{c.name}": c.outcome for e in result.exercises for c in e.checks},
+            "outcomes": {
+                f"{e.grade_id}::{c.name}": "stopped" if c.outcome in STOPPED else c.outcome
+                for e in result.exercises
+                for c in e.checks
+            },
             "mistakes": {c.mistake for e in result.exercises for c in e.checks},
         }
 
@@ -145,13 +151,6 @@ def test_what_was_not_answered_is_told_of_its_own_cell(graded, name):
         assert {check.message for check in exercise.checks} == {
             f"Not answered: the cell `{own}` is as it was handed out."
         }
-
-
-def test_the_page_that_make_demo_points_to_is_written(graded):
-    makefile = (ROOT / "Makefile").read_text()
-    (name,) = re.findall(r"^DEMO_OF \?= (\S+)$", makefile, re.MULTILINE)
-    assert "ls $(DEMO)/feedback/mistake/$(firstword $(DEMO_OF))/*.html" in makefile
-    assert list((graded.course.root / "feedback" / "mistake" / name).glob("*.html"))
 
 
 def test_unreadable_and_missing_submissions_have_no_points_instead_of_zero(graded):

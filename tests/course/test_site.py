@@ -16,8 +16,11 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
 from building import badges  # noqa: E402
+from building.docstrings import to_rst  # noqa: E402
+from building.formulas import spaced  # noqa: E402
 from building.leaks import leaks, secret_lines  # noqa: E402
 from building.notebooks import all_lines, fill_in, is_complete, outputs_of, provided  # noqa: E402
+from building.pages import get_it  # noqa: E402
 from building.samples import ASSIGNMENT as SAMPLE  # noqa: E402
 from building.syllabus import concept_map, parts_of, weeks  # noqa: E402
 
@@ -37,7 +40,7 @@ SHOW = (
 def test_the_first_notebook_says_how_long_the_course_takes():
     (path,) = COURSE.assignment("01_positional_encoding").source_notebooks()
     text = " ".join(cell.source for cell in nbformat.read(path, as_version=4).cells).replace("\n", " ")
-    exercises, rest = re.search(r"add up to (\d+) hours, and .* to some (\d+) more\.", text).groups()
+    exercises, rest = re.search(r"add up to (\d+) hours, and .* take about (\d+) more\.", text).groups()
     assert abs(int(exercises) - sum(part.minutes for part in PARTS) / 60) <= 0.5
     assert abs(int(rest) - sum(part.reading for part in PARTS) / 60) <= 1
 
@@ -159,8 +162,21 @@ def test_the_syllabus_says_what_the_notebooks_say():
         assert bool(part.builds_on) == (assignment.source_folder / "earlier.py").exists()
         assert all(number < part.number for number in part.builds_on)
         assert part.ends
+        assert len(part.idea) < 45  # it fits into its box of the concept map
     drawing = concept_map(PARTS)
     assert drawing.count('class="head"') == sum(len(part.builds_on) for part in PARTS)
+
+
+def test_each_notebook_begins_with_its_points_its_hours_and_what_it_builds_on():
+    for part, assignment in zip(PARTS, COURSE.assignments(), strict=True):
+        first = assignment.released(part.notebook).cells[0].source
+        (head,) = re.findall(r"^\*Transformers from scratch, (.+)\*$", first, re.MULTILINE)
+        points, hours = re.search(r", (\d+) points, about (half an hour|[\d½]+ hours)", head).groups()
+        assert int(points) == part.points
+        said = 0.5 if "half" in hours else float(hours.split()[0].replace("½", ".5"))
+        assert abs(said - part.hours) < 0.3
+        builds_on = re.findall(r"\d+", head.partition("builds on")[2])
+        assert tuple(map(int, builds_on)) == part.builds_on
 
 
 @pytest.mark.parametrize("count", [1, 6, 9, 10, 14, 30])
@@ -183,8 +199,60 @@ def test_links_to_the_repository_appear_when_its_address_is_set(tmp_path, monkey
     citation = tmp_path / "CITATION.cff"
     citation.write_text("repository-code: https://github.com/OWNER/transformers-from-scratch\n")
     assert badges.badges("02_attention", "attention") == [] and badges.address_of_site() == ""
+    assert "ask the person" in get_it() and "git clone" not in get_it()
     citation.write_text("repository-code: https://github.com/Ada/course\n")
     links = badges.badges("02_attention", "attention")
     assert len(links) == 3
     assert all("Ada/course" in link and "standalone/02_attention/attention.ipynb" in link for link in links)
     assert badges.address_of_site() == "https://ada.github.io/course/"
+    assert "git clone https://github.com/Ada/course.git\ncd course\n" in get_it() and "ask" not in get_it()
+
+
+DOCSTRING = """Compare `a`s.
+
+Args:
+    name, context: the words,
+        in a *sentence*.
+    key: by which it is found.
+
+Raises:
+    OSError, ValueError: it can't.
+
+Returns:
+    None if: nothing differs.
+
+Example:
+    compare(a)
+
+    compare(b)
+Raises (from every method):
+    OSError: no disk.
+
+- One
+  item."""
+
+
+def test_each_section_of_a_docstring_is_on_its_page_with_all_of_its_entries():
+    assert to_rst(DOCSTRING) == [
+        *("Compare \\ ``a``\\ s.", ""),
+        *(":Parameters:", "    - **name**, **context** – the words, in a \\*sentence\\*."),
+        *("    - **key** – by which it is found.", ""),
+        *(":Raises:", "    - :exc:`.OSError`, :exc:`.ValueError` – it can't.", ""),
+        *(":Returns:", "    None if: nothing differs.", ""),
+        *(".. rubric:: Example", "", ".. code-block:: python", ""),
+        *("    compare(a)", "", "    compare(b)", ""),
+        *(":Raises (from every method):", "    - :exc:`.OSError` – no disk.", ""),
+        *("- One", "  item.", ""),
+    ]
+
+
+def test_names_of_functions_in_a_formula_have_thin_spaces_but_none_before_a_parenthesis():
+    space, none = 'lspace="0.167em"', 'rspace="0"'
+    assert spaced("<mi>p</mi><mi>cos</mi><mi>a</mi>") == (
+        f'<mi>p</mi><mo form="prefix" {space} rspace="0.167em">cos</mo><mi>a</mi>'
+    )
+    assert spaced("<mi>W</mi><mo>ReLU</mo><mo stretchy='false'>&#x00028;</mo>") == (
+        f"<mi>W</mi><mo form=\"prefix\" {space} {none}>ReLU</mo><mo stretchy='false'>&#x00028;</mo>"
+    )
+    assert '<mtd><mo form="prefix" lspace="0"' in spaced("<mtd><mi>sin</mi><mi>a</mi></mtd>")
+    assert spaced("<mi>model</mi>") == "<mi>model</mi>"

@@ -8,7 +8,7 @@ import pytest
 
 from gradekit.cli import main
 from gradekit.course import Course
-from gradekit.report.pages import SimilarityFound, similarity_found
+from gradekit.report.pages import SimilarityFound
 
 from .similar_class import EXERCISES, SimilarCourse, answers
 
@@ -81,13 +81,13 @@ def test_a_class_without_copies_gets_a_page_that_says_so(course):
 
 def test_the_numbers_are_stored_for_the_class_report(course):
     assignment = Course(course.root).assignment("01_parts")
-    assert similarity_found(assignment) is None
+    assert SimilarityFound.read(assignment) is None
     for number in range(3):
         course.hand_in(f"copy{number}", answers(7))
     similar(course)
-    assert similarity_found(assignment) == SimilarityFound(33, 6, 1, "similar.html")
+    assert SimilarityFound.read(assignment) == SimilarityFound(33, 6, 1, "similar.html")
     (course.root / FOLDER / "similar.json").write_text("[")
-    assert similarity_found(assignment) is None
+    assert SimilarityFound.read(assignment) is None
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ def test_hostile_code_costs_the_other_answer_no_questions_but_where_the_sheet_sa
 SEEN = {"type": "int", "text": "3", "about": "3"}
 CALL = {
     "name": "f", "args": [["x", SEEN]], "frames": [["f", 1]], "result": SEEN, "error": None,
-    "complete": True, "random": False, "closed": True,
+    "complete": True, "random": False, "closed": True, "object": -1,
     "runs": [{"statement": 0, "count": 1, "values": [["y", SEEN]], "then": 1}],
 }  # fmt: skip
 
@@ -284,6 +284,7 @@ def test_a_reply_in_the_format_is_read():
             ("runs", [{"statement": 0, "count": -1, "values": [], "then": 1}]), ("runs", {"a": 1}),
             ("runs", [{"statement": 10**9, "count": 1, "values": [], "then": 1}]), ("frames", [["f", "1"]]),
             ("result", None), ("error", {"type": "E"}), ("error", {"type": "E", "line": 1.5}), ("complete", 1),
+            ("object", "1"), ("object", 101),
         ]),
     ],
 )  # fmt: skip

@@ -49,7 +49,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     assignment = course.assignment(ASSIGNMENT)
     variants = {one.name: one for one in (*alternatives_of(assignment), *mistakes_of(assignment))}
     write_class(
-        assignment, course.root / "submitted", [Sample(name, variant=variants[name]) for name in ANSWERS]
+        assignment, course.root / "submitted", [Sample(name, variants=(variants[name],)) for name in ANSWERS]
     )
     return course
 

@@ -24,7 +24,7 @@ def read(tmp_path, text: str):
         ("eve,", "has no remote"),
         ("eve,-oProxyCommand=x", "isn't an address"),
         ("eve,ext::sh -c x", "isn't an address"),
-        ("eve,https://h/a b", "isn't an address"),
+        ("eve,https://h/a b", "isn't an address: https://h/a b. Write each space in it as %20"),
         ("eve,https://[h/r", "isn't an address"),
         ("eve,https:///r", "without a host"),
         ("eve,ssh://-oProxyCommand=x/r", "without a host"),

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from gradekit_lms.git import webhook
+from gradekit_lms import bounded_http
 from gradekit_lms.git.webhook import listen
 
 SECRET = "0123456789abcdef"
@@ -87,7 +87,7 @@ def test_a_signed_body_of_another_form_does_nothing(endpoint, pushed, body):
 
 
 def test_slow_and_idle_senders_keep_nobody_out_for_long(endpoint, pushed, monkeypatch):
-    monkeypatch.setattr(webhook, "_SECONDS", 0.5)
+    monkeypatch.setattr(bounded_http, "SECONDS", 0.5)
     idle = [socket.create_connection(endpoint.server_address[:2]) for _ in range(40)]
     for number, each in enumerate(idle[:16]):
         each.sendall(b"POST / HTTP/1.1\r\nContent-Length: 100\r\n" + b"\r\nx" * (number % 2))

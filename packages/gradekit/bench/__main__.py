@@ -8,6 +8,8 @@ from pathlib import Path
 
 from bench import known_load, otter
 from bench.compare import alone, compare, scale
+from bench.defend import Plan as DefensePlan
+from bench.defend import defend
 from bench.large import large
 from bench.meter import ROOT
 from bench.ordinary import ordinary
@@ -85,7 +87,30 @@ def _parser() -> argparse.ArgumentParser:
     alike.set_defaults(
         run=lambda scratch, options: evaluate(options.assignments, options.seeds, options.count)
     )
+    asked = commands.add_parser(
+        "defend", help="can other code answer the questions of `gradekit defend`, and are they true?"
+    )
+    asked.add_argument(
+        "--assignments",
+        nargs="+",
+        choices=names,
+        default=["02_attention", "03_attention_modules"],
+        metavar="NAME",
+    )
+    asked.add_argument("--variants", type=int, default=5, help="alternatives and mistakes of each exercise")
+    asked.add_argument("--unseen", type=int, default=2, help="right and wrong answers that outsiders wrote")
+    asked.add_argument(
+        "--written", type=int, default=3, help="answers written independently, where there are any"
+    )
+    asked.add_argument("--workers", type=int, default=2)
+    asked.add_argument("--keep", type=Path, help="a file for the questions of each assignment, with its name")
+    asked.set_defaults(run=_defend)
     return parser
+
+
+def _defend(scratch: Path, options: argparse.Namespace) -> int:
+    plan = DefensePlan(options.variants, options.unseen, options.written, options.workers, options.keep)
+    return defend(options.assignments, plan)
 
 
 def _class(scratch: Path, options: argparse.Namespace) -> None:

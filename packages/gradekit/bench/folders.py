@@ -38,9 +38,9 @@ def class_of(count: int, variety: int = 0, name: str = ASSIGNMENT) -> list[Sampl
     samples = []
     for number, kind in enumerate(islice(kinds, count)):
         pool = {"mistake": mistakes, "alternative": alternatives}.get(kind)
-        variant = pool[number // 3 % len(pool)] if pool else None
-        student = f"{number:04}-{variant.name.replace('_', '-') if variant else 'right'}"
-        samples.append(Sample(student, full=kind != "mistake", change=own_comment(number), variant=variant))
+        variants = (pool[number // 3 % len(pool)],) if pool else ()
+        student = f"{number:04}-{variants[0].name.replace('_', '-') if variants else 'right'}"
+        samples.append(Sample(student, full=kind != "mistake", change=own_comment(number), variants=variants))
     return samples
 
 

@@ -56,14 +56,14 @@ def _expected(folder: CourseFolder, samples: list[Sample]) -> dict[str, float]:
     full = sum(points_of(released).values())
     of_mistakes: dict[str, float] = {}
     for sample in samples:
-        if not sample.full and sample.variant.name not in of_mistakes:
+        if not sample.full and sample.variants[0].name not in of_mistakes:
             path = folder.root / "submitted" / sample.student / ASSIGNMENT / f"{name}.ipynb"
             notebook, _ = restore_notebook(read_submitted(path).notebook, released)
             job = GradingJob(assignment, name, notebook, released)
-            of_mistakes[sample.variant.name] = grade(job).result.earned
+            of_mistakes[sample.variants[0].name] = grade(job).result.earned
     if max(of_mistakes.values(), default=0) >= full:
         raise RuntimeError("a known mistake earns full marks")
-    return {s.student: full if s.full else of_mistakes[s.variant.name] for s in samples}
+    return {s.student: full if s.full else of_mistakes[s.variants[0].name] for s in samples}
 
 
 def _watch(running: Metered, folder: CourseFolder, count: int) -> int:

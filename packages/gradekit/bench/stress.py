@@ -74,7 +74,7 @@ class Plan:
                 f"{number:04}-{variant.name.replace('_', '-') if variant else 'solution'}",
                 full=True,
                 change=own_comment(number),
-                variant=variant,
+                variants=(variant,) if variant else (),
             )
             for number, variant in enumerate(variants, 1)
         ]

@@ -29,6 +29,7 @@ SOURCES = (
 )
 #: the tests of gradekit-lms
 LMS = "../../gradekit-lms/tests"
+INTEGRITY = "../../gradekit-integrity/tests"
 #: a command in backticks, at the end of a line after a colon, the whole of a string, or on an indented line of its own
 COMMAND = re.compile(
     r"`((?:gradekit|nbgrader|pip|make|jupyter|source|apt-get|dnf) [^`]*)`"
@@ -264,6 +265,34 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
     ("gradekit_lms/git/way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
         f"{LMS}/test_git_watch.py"
+    ),
+    ("cli/common.py", "gradekit init"): Elsewhere("test_starting.py"),
+    ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),
+    ("gradekit_integrity/cli/defend.py", "gradekit defend {}"): Elsewhere(f"{INTEGRITY}/test_defend.py"),
+    ("gradekit_integrity/cli/defend.py", "nbgrader generate_feedback {} --force"): Elsewhere(
+        f"{INTEGRITY}/test_defend.py"
+    ),
+    ("gradekit_integrity/cli/written.py", "gradekit autograde {}"): Elsewhere(f"{INTEGRITY}/test_written.py"),
+    ("gradekit_integrity/cli/defend.py", "gradekit viva {}"): Elsewhere(f"{INTEGRITY}/test_viva.py"),
+    ("gradekit_lms/cli/answering.py", "gradekit requests {} --uphold {} {}"): Elsewhere(
+        f"{LMS}/test_requests.py"
+    ),
+    ("gradekit_lms/cli/answering.py", "nbgrader generate_feedback {} --force"): Elsewhere(
+        f"{LMS}/test_requests.py"
+    ),
+    ("gradekit_lms/cli/options_of_watch.py", "gradekit lti"): Elsewhere(f"{LMS}/test_lti_watch.py"),
+    ("gradekit_lms/requests.py", "gradekit autograde"): Situation(handed_in, "gradekit requests 01_double"),
+    ("gradekit_lms/sync/incoming.py", "nbgrader db student add ID --lms-user-id NUMBER"): Elsewhere(
+        f"{LMS}/test_sync.py"
+    ),
+    ("gradekit_lms/sync/outgoing.py", "gradekit autograde {}"): Elsewhere(f"{LMS}/test_sync.py"),
+    ("gradekit_lms/sync/syncing.py", "gradekit lms sync"): Elsewhere(f"{LMS}/test_sync.py"),
+    ("gradekit_lms/cli/serving_lti.py", "gradekit lti"): Elsewhere(f"{LMS}/test_lti_watch.py"),
+    ("gradekit_lms/lti/people.py", "nbgrader db student add {} --lms-user-id={}"): Elsewhere(
+        f"{LMS}/test_lti_launch.py"
+    ),
+    ("gradekit_lms/lti/lti_way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
+        f"{LMS}/test_lti_watch.py"
     ),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere(

@@ -154,7 +154,32 @@ def test_a_name_may_end_with_a_slash_as_the_shell_completes_it(generated, capfd)
     assert capfd.readouterr().out.startswith("01_double")
 
 
-def test_in_a_pipe_there_is_no_progress_bar(capfd):
-    with progress_bar("01_double", "submission", 3) as bar:
+def test_in_a_pipe_there_is_a_line_a_minute_and_no_progress_bar(capfd, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("gradekit.cli.log_lines.time.monotonic", lambda: now)
+    with progress_bar("01_double", "submission", 4) as bar:
+        for now in (20.0, 65.0, 80.0, 130.0):  # noqa: B007  # read by the clock
+            bar.update()
+    assert capfd.readouterr().err == (
+        "01_double: 0 of 4 submissions\n"
+        "01_double: 2 of 4 submissions after 65 s\n"
+        "01_double: 4 of 4 submissions after 130 s\n"
+    )
+
+
+@pytest.mark.parametrize(("total", "quiet"), [(None, False), (4, True)])
+def test_in_a_pipe_nothing_is_said_of_an_unknown_number_or_quietly(capfd, total, quiet):
+    with progress_bar("01_double", "submission", total, quiet) as bar:
         bar.update(2 - bar.n)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"), [("tabel", "Did you mean `table`?"), ("xyz", "`gradekit --help` lists all")]
+)
+def test_an_unknown_command_is_answered_in_one_line(capsys, typed, answer):
+    with pytest.raises(SystemExit) as ended:
+        main([typed])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert answer in said and said.count("\n") == 1

@@ -147,7 +147,7 @@ def test_an_extension_by_days_ends_at_the_deadline_s_time_of_day(graded_class, c
     assert "has no deadline to extend" in capsys.readouterr().err
     assert graded_class.gradekit("deadline", "01_double", "2026-10-24 23:59") == 0
     assert graded_class.gradekit(*extend, "2") == 0
-    assert graded_class.gradekit(*extend, "2") == 0, (
+    assert graded_class.gradekit("extend", "01_double", "right", "--days", "2") == 0, (
         "it counts from the deadline, so the same again changes nothing"
     )
     out = capsys.readouterr().out

@@ -2,14 +2,17 @@
 
 import csv
 import shutil
+import sys
 from collections import Counter
 
 import pytest
 
 from gradekit.cli.reporting import _share
 from gradekit.course import CourseError
-from gradekit.report.deal import Reading, deal_out, grader_names
-from gradekit.report.graders import calibration
+from gradekit.course.cells import find_cell
+from gradekit.course.rubrics import RubricItem
+from gradekit.report.deal import Reading, SecondScore, WrittenAnswer, deal_out, grader_names
+from gradekit.report.graders import _items, _Scored, calibration, chance_corrected
 
 from .tiny_course import RIGHT, RIGHT_HALF
 
@@ -101,12 +104,12 @@ def deal(course, *options):
     return course.gradekit("deal", "01_double", *options)
 
 
-def type_scores(course, name, scores, to=None):
+def type_scores(course, name, scores, to=None, column="score"):
     """Type scores into the second readings of a list, as a grader does."""
     path = course.root / "dealt" / "01_double" / name
     rows = lists(course)[name]
     for row, score in zip([row for row in rows if row["reading"] == "second"], scores, strict=True):
-        row["score"] = score
+        row[column] = score
     with (to or path).open("w", newline="") as file:
         table = csv.DictWriter(file, rows[0], delimiter=";" if to else ",")
         table.writeheader()
@@ -231,3 +234,117 @@ def test_what_can_t_be_dealt_or_read_is_said_in_a_sentence(written, capsys, tmp_
 def test_nothing_to_deal_is_said_in_a_sentence(graded_class, capsys):
     assert deal(graded_class, "--to", "ann") == 2
     assert "01_double has no written answers to grade" in capsys.readouterr().err
+
+
+LINEAR, SUM = RubricItem(3, "it is linear"), RubricItem(2, "*both* are <b>equal</b>")
+WITH_RUBRIC = f"Because.\n\n**Rubric (5 points)**\n\n- 3: {LINEAR.text}\n- 2: {SUM.text}"
+
+
+def ratings(**grader_given):
+    """Ratings of answers, in a string for each grader: 1 and 0, or a blank if the grader has not read it."""
+    return [
+        (grader, f"{place:02}", mark == "1")
+        for grader, marks in grader_given.items()
+        for place, mark in enumerate(marks)
+        if mark != " "
+    ]
+
+
+def test_two_graders_are_compared_by_kappa_as_computed_by_hand():
+    # of 20 answers: 8 both, 4 only ann, 2 only bob, 6 neither. Observed 14/20; expected 12/20 * 10/20 + 8/20 * 10/20
+    both = ratings(ann="1" * 12 + "0" * 8, bob="1" * 8 + "0" * 4 + "1" * 2 + "0" * 6)
+    assert chance_corrected(both) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert chance_corrected(ratings(ann="10", bob="01")) == pytest.approx(-1)
+
+
+def test_more_graders_are_compared_by_alpha_as_computed_by_hand():
+    # 12 ratings in 6 pairs, 6 of each value; 2 pairs differ: 1 - (2 * 2 / 12) / (2 * 6 * 6 / (12 * 11)) = 7/18
+    three = ratings(ann="11  10", bob="1000  ", cy="  0011")
+    assert chance_corrected(three) == pytest.approx(7 / 18)
+
+
+def test_if_everybody_or_nobody_has_an_idea_there_is_no_agreement_beyond_chance():
+    assert chance_corrected(ratings(ann="111", bob="111")) is None
+    assert chance_corrected(ratings(ann="000", bob="000", cy="000")) is None
+
+
+def test_without_the_library_it_is_said_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nltk.metrics.agreement", None)
+    with pytest.raises(CourseError, match=r'which is not installed: pip install "gradekit\[report\]"'):
+        chance_corrected(ratings(ann="10", bob="01"))
+
+
+def scored_twice(number, comment, score, second):
+    answer = WrittenAnswer(f"{number:02}", "s", "double", "why", 5, score, comment)
+    return [_Scored(answer, "ann", score), _Scored(answer, "bob", second and second.score, second)]
+
+
+def test_an_idea_is_compared_where_both_scores_are_sums_of_ideas(tiny_course, tiny_source):
+    find_cell(tiny_source, "why").source = WITH_RUBRIC
+    tiny_course.write_source(tiny_source)
+    rubric = f"1. (3) {LINEAR.text}\n2. (2) {SUM.text}"
+    both, one, none = SecondScore(5, "1 2", rubric), SecondScore(3, "1", rubric), SecondScore(0)
+    scores = [
+        *(scored_twice(n, f"Good.\n\n{LINEAR.line}\n{SUM.line}", 5, both) for n in range(8)),
+        *(scored_twice(n, LINEAR.line, 3, one) for n in range(8, 12)),
+        *(scored_twice(n, f"{LINEAR.line}\n{SUM.line}", 5, one) for n in range(12, 16)),
+        *(scored_twice(n, "Nothing.", 0, none) for n in range(16, 20)),
+        # not counted: typed scores, no second score yet, and items of another rubric
+        scored_twice(20, LINEAR.line, 2.5, one),
+        scored_twice(21, "", 3, one),
+        scored_twice(22, LINEAR.line, 3, SecondScore(4, "1", rubric)),
+        scored_twice(23, LINEAR.line, 3, None),
+        scored_twice(24, LINEAR.line, 3, SecondScore(3, "1", "1. (3) something else")),
+    ]
+    found = list(_items(tiny_course.assignment, [one for pair in scores for one in pair]))
+    linear, equal = found
+    assert (linear.item, linear.count, linear.same, linear.value) == (LINEAR.text, 20, 20, 1)
+    # ann 12 of 20, bob 8 of 20, both 8, neither 8: observed 0.8, expected 0.48
+    assert (equal.count, equal.same, equal.caution) == (20, 16, "")
+    assert equal.value == pytest.approx((0.8 - 0.48) / (1 - 0.48)) and equal.in_words == "κ 0.62"
+    few = list(_items(tiny_course.assignment, [one for pair in scores[:19] for one in pair]))
+    assert [(item.count, item.value, item.caution) for item in few] == [
+        (19, None, "20 answers are needed.")
+    ] * 2
+
+
+def test_a_second_reader_types_numbers_of_ideas_and_the_report_compares_each(written, tiny_source, capsys):
+    find_cell(tiny_source, "why").source = WITH_RUBRIC
+    written.write_source(tiny_source)
+    deal(written, "--to", "ann,bob", "--twice", "100%")
+    found = lists(written)
+    assert {row["rubric"] for row in found["ann.csv"] if row["reading"] == "second"} == {
+        f"1. (3) {LINEAR.text}\n2. (2) {SUM.text}"
+    }
+    with written.gradebook() as gradebook:
+        for row in (row for rows in found.values() for row in rows if row["reading"] == "first"):
+            notebook = gradebook.find_submission_notebook_by_id(row["submission"])
+            grade = next(grade for grade in notebook.grades if grade.name == "why")
+            grade.manual_score, grade.needs_manual_grade = 5, False
+            comment = next(comment for comment in notebook.comments if comment.name == "why")
+            comment.manual_comment = f"Well done.\n\n{LINEAR.line}\n{SUM.line} Yes."
+        gradebook.db.commit()
+    for name in found:
+        count = sum(row["reading"] == "second" for row in found[name])
+        type_scores(written, name, ["1 2", *["1"] * (count - 1)], column="items")
+    assert deal(written, "--to", "ann,bob", "--twice", "100%") == 0
+    kept = [row for rows in lists(written).values() for row in rows if row["reading"] == "second"]
+    assert sorted((row["items"], row["score"]) for row in kept) == [("1", "3")] * 9 + [("1 2", "5")] * 2
+    capsys.readouterr()
+    assert written.gradekit("report", "01_double") == 0
+    assert (
+        "  why, it is linear: the same for 11 of 11 answers. 20 answers are needed."
+        in capsys.readouterr().out
+    )
+    page = (written.root / "reports/01_double/report.html").read_text()
+    assert "Agreement in each idea" in page and "*both* are &lt;b&gt;equal&lt;/b&gt;" in page
+    assert "<b>equal" not in page
+
+    type_scores(
+        written,
+        "bob.csv",
+        ["3 1"] * sum(row["reading"] == "second" for row in found["bob.csv"]),
+        column="items",
+    )
+    assert deal(written, "--to", "ann,bob") == 2
+    assert "the items 3 1 must be numbers from 1 to 2, separated by spaces" in capsys.readouterr().err

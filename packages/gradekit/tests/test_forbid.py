@@ -289,3 +289,34 @@ def test_a_cell_does_not_need_its_functions_local_variables():
 @pytest.mark.parametrize("comparison", COMPARISONS[:3])
 def test_a_comparison_below_an_answer_costs_nothing(grade_with, comparison):
     assert grade_with(f"{OWN}\n\n{comparison}", f"{OWN}\n\n{comparison}").earned == 10
+
+
+BY_TORCH = "def double(x):\n    return torch.mul(x, 2)"
+ON_DOUBLE = "def half(x):\n    return double(x) / 4"
+
+
+@pytest.mark.parametrize(
+    ("double", "half", "scores", "notes"),
+    [
+        pytest.param(BY_TORCH, ON_DOUBLE, [0, 5], True, id="in the other answer"),
+        pytest.param(f"{OWN}\n\ndef quarter(x):\n    return torch.mul(x, 1 / 4)",
+                     "def half(x):\n    return quarter(double(x))", [10, 0], False, id="in a helper beside it"),
+        pytest.param(OWN, f"{ON_DOUBLE}\n\n{BY_TORCH}", [0, 5], True, id="in the other answer, written below"),
+        pytest.param("twice = torch.mul\n\ndef double(x):\n    return twice(x, 2)",
+                     "def half(x):\n    return twice(x, 1 / 2)", [0, 0], False, id="in what both use"),
+    ],
+)  # fmt: skip
+def test_a_forbidden_name_costs_no_exercise_that_builds_on_the_answer(
+    empty_class, double, half, scores, notes
+):
+    empty_class.checks.with_name("conftest.py").write_text(CONFTEST)
+    notebook, released = empty_class.answer(double, half), empty_class.assignment.released("double")
+    result = grade(GradingJob(empty_class.assignment, "double", notebook, released)).result
+    assert [
+        exercise.earned for exercise in sorted(result.exercises, key=lambda one: one.points)[::-1]
+    ] == scores
+    assert (
+        result.notes
+        == ["`half` builds on another answer, which uses `mul`. Only that one loses its points for it."]
+        * notes
+    )

@@ -1,5 +1,7 @@
 """`gradekit learn`: a person who takes a course alone, in a copy of the course."""
 
+import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -37,6 +39,15 @@ def test_the_next_notebook_is_put_into_a_folder_of_its_own_with_its_files(genera
     assert str(own_notebook(generated)) in out
 
 
+def test_a_number_is_that_of_an_assignment_and_not_the_beginning_of_another(generated, capsys):
+    shutil.copytree(generated.root / "release/01_double", generated.root / "release/10_other")
+    shutil.copytree(generated.root / "source/01_double", generated.root / "source/10_other")
+    _, out, _ = learn(generated, capsys, "1")
+    assert str(own_notebook(generated)) in out
+    _, out, _ = learn(generated, capsys, "10")
+    assert "10_other/double.ipynb" in out
+
+
 def test_what_was_written_is_never_replaced(generated, capsys):
     learn(generated, capsys)
     learn(generated, capsys, "--solution")
@@ -68,6 +79,7 @@ def test_a_check_grades_shows_the_page_and_keeps_the_best_result(generated, caps
     write(generated, TRIPLE)
     _, out, _ = learn(generated, capsys, "01_double", "--check")
     assert "01_double  10 of 15 points" in out, "the best one counts"
+    assert re.search(r"This time: \d of 15 points. The best result is kept.", out)
 
 
 def test_a_written_answer_is_left_to_the_learner(generated, capsys):

@@ -92,9 +92,14 @@ READING = {
     "table 01_double --csv table.csv": 0,
     "report": 0,
     "similar 01_double": 0,
+    "written 01_double": 0,
     "return 01_double": 2,  # nobody was collected from an LMS
+    "lti --status": 2,  # it has no settings
+    "lms sync": 2,  # no LMS is set
+    "requests": 0,
     "adopt": 0,
     "deadline 01_double": 0,
+    "extend 01_double right --days 2": 2,  # there is no deadline
     "comment no-group text": 2,
     "deal 01_double --to ann,bob": 2,  # it has no written answers
     "watch --status": 1,  # it isn't running
@@ -109,6 +114,7 @@ NEED_LINUX = [
         "revise 01_double",
         "watch --once",
         "viva 01_double",
+        "defend 01_double",
         "audit",
         "record",
     ),

@@ -19,6 +19,7 @@ from gradekit.report.pages import SimilarityFound
 from gradekit.report.statistics import (
     AssignmentScores,
     check_statistics,
+    exercise_outcomes,
     fell_behind,
     named_mistakes,
     point_biserial,
@@ -137,6 +138,18 @@ def test_missing_students_have_no_score():
     stages = progress([scored("01", {"a": 50, "b": 100, "c": None}), scored("02", {"a": None})])
     assert [(stage.assignment, stage.scores, stage.missing) for stage in stages] == [("01", (50, 100), 1)]
     assert stages[0].quartiles == (62.5, 75, 87.5)
+
+
+def test_each_exercise_has_those_who_passed_and_defended_it_or_the_scores_that_people_gave():
+    results = class_with({"ann": "..", "bob": ".x", "cy": "--", "dan": ".."})
+    results.maximum["why"] = 5
+    for row, score in zip(results.rows, (4, None, 0, 3), strict=True):
+        row.points["why"] = score
+        row.waiting = ["why"] if score is None else []
+    code, written = exercise_outcomes(results, {"x": 1})
+    assert (code.passed, code.defended, code.scores, code.waiting) == (2, 1, (), 0)
+    assert (written.passed, written.defended, written.scores, written.waiting) == (None, None, (4, 0, 3), 1)
+    assert written.quartiles == (1.5, 3, 3.5) and code.quartiles is None
 
 
 def test_students_fall_behind_if_they_do_worse_while_the_class_does_not():

@@ -11,6 +11,7 @@ from nbformat import v4
 from traitlets.config import Config
 
 from gradekit.course.cells import find_cell
+from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.rubric import MARK, ShowRubric
 
@@ -28,13 +29,54 @@ def shown_to_the_grader(course, notebook):
     }
 
 
-def test_the_rubric_comes_first_and_the_model_answer_is_folded(tiny_course, tiny_source):
-    find_cell(tiny_source, "why").source = "It is linear.\n\n**Rubric (5 points)**\n\n- 5: linear"
+TABLE = """\
+It is linear.
+
+**Rubric (5 points)**
+
+| points | idea |
+|---|---|
+| 2 | it is linear |
+| 3 | it is linear, with $a | b$ and <b>a reason</b> |
+
+Half points are possible."""
+LIST = "**Rubric (5 points)**\n\n- 2: it is\n  linear\n- 0.5: so\n\n  Not an item."
+
+
+def test_the_text_of_the_rubric_comes_first_then_the_folded_model_answer_then_the_items(
+    tiny_course, tiny_source
+):
+    find_cell(tiny_source, "why").source = TABLE
     tiny_course.write_source(tiny_source)
     assert shown_to_the_grader(tiny_course, tiny_course.assignment.released("double")) == {
-        "why": "**Rubric (5 points)**\n\n- 5: linear\n\n"
+        "why": "**Rubric (5 points)**\n\n\nHalf points are possible.\n\n"
         "<details><summary>Model answer</summary>\n\nIt is linear.\n\n</details>"
     }
+    items = rubric_of(tiny_course.assignment, "double", "why")
+    assert rubric_items(items)[0] == [
+        RubricItem(2, "it is linear"),
+        RubricItem(3, "it is linear, with $a | b$ and <b>a reason</b>"),
+    ]
+
+
+def test_items_may_be_a_list_and_go_on_in_the_next_line():
+    items, rest = rubric_items(LIST)
+    assert items == [RubricItem(2, "it is linear"), RubricItem(0.5, "so")]
+    assert "Not an item." in rest
+
+
+@pytest.mark.parametrize(("comment", "given"), [
+    ("", []),
+    ("Good.\n\n* +1: a", [1]),
+    ("* +1: a, b\nMore.", [2]),
+    ("* +1: a and more", [1]),
+    (" * +1: a", []),
+    ("* +2: a\n+1: a", []),
+    ("* +1: a, b\n* +1: a\n* +1: a", [1, 2]),
+])  # fmt: skip
+def test_a_line_of_the_comment_is_that_of_the_longest_item_that_it_begins_with(comment, given):
+    items = {1: RubricItem(1, "a"), 2: RubricItem(1, "a, b")}
+    assert items_in(comment, list(items.values())) == {items[number] for number in given}
 
 
 def test_an_answer_without_a_rubric_has_its_model_answer(tiny_course):
@@ -61,23 +103,45 @@ def test_cells_beyond_the_time_budget_are_cut(tiny_course):
 HTML = '"><img src=x onerror="evil()">'
 
 
+def page_of(course, notebook, resources):
+    """formgrader's page of ada's notebook."""
+    config = Config()
+    configure(config)
+    path = course.root / "autograded" / "ada" / "01_double" / "double.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)
+    resources = {"assignment_id": "01_double", "notebook_id": "double", "index": 0, "total": 1} | resources
+    html, _ = HTMLExporter(config=config).from_filename(str(path), resources=resources)
+    return html, BeautifulSoup(html, "html.parser")
+
+
+def test_the_items_are_checkboxes_with_a_name_and_markup_in_them_is_text(tiny_course, tiny_source):
+    find_cell(tiny_source, "why").source = f"Yes.\n\n**Rubric**\n\n- 2: {HTML}\n- 3: *so*"
+    tiny_course.write_source(tiny_source)
+    notebook = tiny_course.assignment.released("double")
+    item = {"points": HTML, "line": HTML, "text": HTML}
+    for cell in notebook.cells:  # a student writes metadata as they like
+        cell.metadata[MARK] = {"answer": HTML, "items": [item]}
+    _, page = page_of(tiny_course, notebook, {"student": "ada", "last_name": "", "first_name": ""})
+    (fieldset,) = page.find_all("fieldset")
+    assert fieldset["data-answer"] == "why"
+    boxes = fieldset.find_all("input", type="checkbox")
+    assert [box["value"] for box in boxes] == [f"* +2: {HTML}", "* +3: *so*"]
+    assert [box["data-points"] for box in boxes] == ["2.0", "3.0"]
+    assert [box.parent.name for box in boxes] == ["label", "label"]
+    assert boxes[1].parent.find("em").text == "so" and boxes[1].parent.find("p") is None
+    assert page.find_all(onerror=True) == []
+
+
 @pytest.mark.parametrize(
     "name", ["student", "last_name", "first_name", "notebook_path", "notebook_id", "assignment_id"]
 )
 def test_names_are_text_on_the_page_in_formgrader(tiny_course, name):
-    config = Config()
-    configure(config)
-    folder = tiny_course.root / "autograded" / "ada" / "01_double"
-    folder.mkdir(parents=True)
-    path = folder / "double.ipynb"
-    nbformat.write(tiny_course.assignment.released("double"), path)
     people = {"student": "ada", "last_name": "", "first_name": ""}
     if name.endswith("_name"):  # the page shows both, or neither
         people |= {"last_name": "Lovelace", "first_name": "Ada"}
-    resources = {"assignment_id": "01_double", "notebook_id": "double", "index": 0, "total": 1, **people}
-    html, _ = HTMLExporter(config=config).from_filename(str(path), resources=resources | {name: HTML})
+    html, page = page_of(tiny_course, tiny_course.assignment.released("double"), people | {name: HTML})
     assert "onerror" in html  # as text
-    page = BeautifulSoup(html, "html.parser")
     assert page.find_all(onerror=True) == []
     assert not any("onerror" in script.text and HTML in script.text for script in page.find_all("script"))
 

@@ -113,10 +113,11 @@ def test_a_module_that_sets_the_seed_is_told_so(tiny_course):
 def test_the_standard_mutants_follow_from_what_the_checks_give(tiny_course):
     run = run_mutants(tiny_course.assignment, workers=1, standard=True, everything=True)
     assert [mutant.name.removeprefix("double:standard:double:") for mutant in run.made] == [
-        *("remembers", "in_place", "axis_of_one", "above_40", "above_512", "large", "float64"),
+        *("remembers", "in_place", "axis_of_one", "squeezed", "above_40", "above_512", "large", "float64"),
     ]
     assert [mutant.after for mutant in run.survivors] == [
         "`double` is wrong for an axis of size 1",
+        "`double` drops axes of size 1 from its result for a first axis of size 1",
         "`double` is wrong for an axis longer than 40",
         "`double` is wrong for an axis longer than 512",
         "`double` is wrong for numbers above 30",

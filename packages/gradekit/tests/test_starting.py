@@ -14,6 +14,7 @@ import gradekit
 from gradekit.authoring.doctor import examine_course
 from gradekit.cli import main
 from gradekit.cli.starting import _topics, has_desktop
+from gradekit.course.environment import activation
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 
@@ -45,7 +46,7 @@ def statuses(root: Path) -> dict[str, tuple[str, float | None]]:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder in which `gradekit demo` has run, and what it printed."""
     folder = tmp_path_factory.mktemp("newcomer")
-    done = new_process(folder, "gradekit", "demo", "--no-open")
+    done = new_process(folder, "gradekit", "demo", "--no-open", PATH=with_scripts()["PATH"])
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
 
@@ -78,11 +79,11 @@ def test_the_three_commands_that_the_demo_ends_with_work(demo):
     folder, said = demo
     commands = said.split("What to do next:\n")[1].splitlines()
     assert len(commands) == 3
-    for command in commands:
-        done = subprocess.run(
-            command, shell=True, cwd=folder, capture_output=True, text=True, check=False, env=with_scripts()
-        )
-        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    in_order = "set -e\n" + "\n".join(commands)
+    done = subprocess.run(
+        in_order, shell=True, cwd=folder, capture_output=True, text=True, check=False, env=with_scripts()
+    )
+    assert done.returncode == 0, (done.stdout, done.stderr)
 
 
 def with_scripts() -> dict[str, str]:
@@ -171,6 +172,9 @@ def test_help_explains_each_topic_and_names_those_it_has(capsys):
         shown = capsys.readouterr().out
         assert len(shown.splitlines()) > 5
         assert "docs/" not in shown
+    assert main(["help"]) == 0
+    listed = capsys.readouterr().out
+    assert [topic for topic in _topics() if f"`gradekit help {topic}`" not in listed] == []
     assert main(["help", "nothing"]) == 2
     said = capsys.readouterr().err
     assert [topic for topic in _topics() if f"`gradekit help {topic}`" not in said] == []
@@ -235,3 +239,42 @@ def test_a_check_can_use_another_data_file_as_the_page_shows(tiny_course, capsys
     course = tiny_course.running
     table = class_table(course, course.assignment("03_data"))
     assert {row.student: row.total for row in table.rows} == {"right": 10, "fixed": 5}
+
+
+class TestActivation:
+    """`gradekit demo`, `init` and `doctor` say how a shell finds the commands."""
+
+    @pytest.fixture
+    def environment(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """An environment with both commands, in which this process runs as far as it can see."""
+        return self.made(tmp_path / "an environment", monkeypatch)
+
+    def made(self, prefix: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        (prefix / "bin").mkdir(parents=True)
+        for name in ("python", "gradekit", "nbgrader"):
+            (prefix / "bin" / name).touch(0o755)
+        monkeypatch.setattr(sys, "prefix", str(prefix))
+        monkeypatch.setattr(sys, "executable", str(prefix / "bin" / "python"))
+        monkeypatch.setenv("PATH", "/usr/bin:/bin")
+        return prefix
+
+    def test_nothing_has_to_be_done_if_the_shell_finds_them(self, environment, monkeypatch):
+        monkeypatch.setenv("PATH", f"{environment}/bin:/usr/bin:/bin")
+        assert activation() == ""
+
+    @pytest.mark.parametrize("script", [True, False])
+    def test_the_command_makes_a_shell_find_them(self, environment, script):
+        if script:
+            (environment / "bin" / "activate").write_text(f"PATH='{environment}/bin':$PATH\n")
+        found = ["bash", "-ec", f"{activation()}; command -v gradekit nbgrader"]
+        done = subprocess.run(found, capture_output=True, text=True, check=True)
+        assert done.stdout.split("\n")[:2] == [f"{environment}/bin/gradekit", f"{environment}/bin/nbgrader"]
+
+    def test_conda_activates_its_own(self, environment):
+        (environment / "conda-meta").mkdir()
+        assert activation() == f"conda activate '{environment}'"
+
+    def test_uvx_has_an_environment_for_one_command_only(self, tmp_path, monkeypatch):
+        prefix = self.made(tmp_path / "uv" / "archive-v0" / "x", monkeypatch)
+        monkeypatch.setenv("PATH", f"{prefix}/bin:/usr/bin:/bin")  # as uvx sets it
+        assert activation().startswith("uv venv && source .venv/bin/activate && uv pip install ")

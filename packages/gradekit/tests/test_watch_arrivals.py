@@ -328,3 +328,18 @@ def test_looking_at_a_folder_takes_a_hundredth_of_the_time_at_most(tmp_path):
     assert not place.changed()
     clock.now += 2
     assert place.changed()
+
+
+def test_a_folder_that_takes_long_to_look_at_is_looked_at_again_when_a_hand_in_may_be_complete(tmp_path):
+    """`gradekit watch --folder --once` waits for a hand-in that has just been copied, but not for half a minute."""
+    clock = Clock()
+    (tmp_path / "ps1.ipynb").write_text("{}")
+
+    def slow():
+        clock.now += 1
+        yield "ada", "ps1", tmp_path
+
+    place = Submitted(slow, clock)
+    assert place.look().incomplete
+    clock.now += arrivals.FOLDER_SECONDS
+    assert place.changed()

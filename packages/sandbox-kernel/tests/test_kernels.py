@@ -304,6 +304,12 @@ def test_a_font_list_that_is_newer_than_the_server_stops_no_warm_start(monkeypat
     assert run(SANDBOX, "print(2)") == ["2"]
 
 
+def test_font_lists_are_found_where_matplotlib_keeps_them():
+    matplotlib = pytest.importorskip("matplotlib")
+    folder = Path(matplotlib.get_cachedir())
+    assert bubblewrap.font_lists() == sorted(folder.glob("fontlist-*.json"))
+
+
 def test_where_no_warm_start_is_possible_kernels_start_cold(monkeypatch):
     def refuse(*arguments: object) -> None:
         raise StartFailed("no namespaces")

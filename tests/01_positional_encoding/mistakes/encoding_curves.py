@@ -39,8 +39,12 @@ wrong.edit(
 wrong.says("You compute the formula again. Read the curves from the encoder that is passed in.")
 
 wrong.about("test_rows_keep_the_order")
-wrong("rows_sorted", "for dim in hidden_dims", "for dim in sorted(set(hidden_dims))")
+wrong("rows_sorted", "for dim in hidden_dims", "for dim in sorted(hidden_dims)")
 wrong.says("Your rows are sorted. They should be in the order of hidden_dims.")
+wrong("repeats_dropped", "for dim in hidden_dims", "for dim in dict.fromkeys(hidden_dims)")
+wrong.says(
+    "You return a dimension that is requested twice only once. Return one row for each that is requested."
+)
 
 wrong.about("test_encoder_is_not_changed")
 wrong("table_squeezed", "encoder.pe[0]", "encoder.pe.squeeze_(0)")

@@ -49,7 +49,7 @@ def of_the_formula(wrong, unequal, large, heads, hygiene):
     wrong("weights_detached", "weights @ v", "weights.detach() @ v")
     wrong.says("You detached the weights, so no gradient reaches q and k through the output.")
     wrong("computed_without_gradients", softmax, "torch.softmax(scores.detach(), dim=-1)")
-    wrong.says("You detached the scores, so no gradient reaches q and k.")
+    wrong.says("No gradient reaches q and k: you detached the scores, or computed them under `no_grad`.")
 
     wrong.about(weights)
     wrong("scores_returned", pair, "return output, scores")

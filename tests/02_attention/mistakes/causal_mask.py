@@ -32,7 +32,9 @@ wrong.about("test_shape")
 wrong("with_a_batch_axis", "torch.tril(everything)", "torch.tril(everything).unsqueeze(0)")
 wrong.says("Your mask has a batch axis. The exercise asks for (length, length); broadcasting adds the rest.")
 wrong("of_fixed_size", "torch.tril(everything)", "torch.tril(everything[:80, :80])")
-wrong.says("Your mask stops at a fixed size. Its size has to follow the argument `length`.")
+wrong.says(
+    "Your mask stops at a fixed size, or at that of an earlier call. Its size has to follow the argument `length`."
+)
 wrong("one_larger", "torch.ones(length, length,", "torch.ones(length + 1, length + 1,")
 wrong.says("Your mask is one larger than the sequence.")
 wrong.costs("Every check compares masks, and this one has a different shape.")

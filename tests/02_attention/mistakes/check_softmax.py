@@ -56,7 +56,9 @@ wrong.says("Your matrix of scores is symmetric, so its columns get the same weig
 wrong.about("test_three_axes")
 wrong("check_up_to_two_axes", "row + 1000]).unsqueeze(0)", "row + 1000])")
 wrong.edit("weights.flip(0), weights]).unsqueeze(0)", "weights.flip(0), weights])")
-wrong.says("Your check uses only tensors with one or two axes. Add one with three.")
+wrong.says(
+    "Your check accepts a function that is right only up to two axes. Add a tensor with three, whose parts differ."
+)
 
 wrong.about("test_large_scores")
 wrong("check_of_small_scores", "row + 1000", "row + 10")

@@ -72,7 +72,9 @@ wrong.about("test_merge")
 wrong("merged_layers_lose_the_change", MERGE, "setattr(parent, name, child.linear)")
 wrong.says("`merge_lora` puts the old layer back. Use what `merged()` returns.")
 wrong("merge_does_nothing", MERGE, "child.merged()")
-wrong.says("`merge_lora` makes the merged layers, but doesn't put them into the model.")
+wrong.says(
+    "After your `merge_lora`, the model still has its LoRALinear layers. Put each merged layer in the place of its own, at any depth."
+)
 wrong("merge_returns_nothing", "return len(found)", "return None")
 wrong.says("`merge_lora` doesn't return how many layers it has replaced.")
 

@@ -44,7 +44,8 @@ wrong(
     "return dpo_loss(policy_chosen, reference_chosen, policy_rejected, reference_rejected, beta)",
 )
 wrong.says(
-    "You pass the log-probabilities in another order: the margins are the same, but the rejected answers get no gradient."
+    "The margins are right, but no gradient comes from the rejected answers. Does the policy run on them with gradients, and "
+    "is each log-probability at its place in the call of dpo_loss?"
 )
 wrong("reference_with_gradients", "with torch.no_grad():", "with torch.enable_grad():")
 wrong.says("The reference runs with gradients. Run it under torch.no_grad().")

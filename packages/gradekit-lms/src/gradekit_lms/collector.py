@@ -138,12 +138,16 @@ class Collector(FileNameCollectorPlugin):
                     chosen[path] = {"student_id": student, "file_id": name}
                     chosen[path] |= {"timestamp": claim.timestamp} if claim.timestamp else {}
                 returned[student] = {name: claim.returned_as for name, claim in notebooks.items()}
-            keep_names(self.course.root, self.parent.coursedir.assignment_id, self.product, returned)
+            self._keep(returned)
             ordered = {str(name): notes.pop(name) for name in Report if name in notes} | notes
             self._tell(ordered, chosen)
         except (CourseError, OSError) as error:
             stop(self.log, str(error))
         return chosen
+
+    def _keep(self, returned: dict[str, dict[str, str]]) -> None:
+        """Record the names for `gradekit return`."""
+        keep_names(self.course.root, self.parent.coursedir.assignment_id, self.product, returned)
 
     def _tell(self, notes: dict[str, list[str]], chosen: dict[Path, dict[str, str]] | None = None) -> None:
         """Log the report, and write all of it into a file next to the unpacked files."""

@@ -7,6 +7,7 @@ github.com/moodle/moodle finds a student by the number in a name), Canvas with t
 
 import zipfile
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,17 +87,25 @@ def _reason(
         return "not in the gradebook"
     if student not in names:
         return "not collected from an LMS"
-    pages = [_page(course, student, assignment, notebook) for notebook in names[student]]
+    return pages_of(course, student, assignment, names[student])[1]
+
+
+def pages_of(
+    course: RunningCourse, student: str, assignment: Assignment, notebooks: Iterable[str]
+) -> tuple[list[Path], str]:
+    """The student's pages of these notebooks, and why they can't be returned; the reason is empty if they can."""
+    pages = [_page(course, student, assignment, notebook) for notebook in notebooks]
     pages = [page for page in pages if page.is_file()]
     if not pages:
-        return f"no page yet: `nbgrader generate_feedback {quoted(assignment.name)}`"
+        return [], f"no page yet: `nbgrader generate_feedback {quoted(assignment.name)}`"
     graded = [course.autograded(student, assignment.name) / f"{page.stem}.ipynb" for page in pages]
     if any(
         notebook.is_file() and written_at(notebook.stat()) > written_at(page.stat())
         for page, notebook in zip(pages, graded, strict=True)
     ):
-        return f"graded again since the page was written: `nbgrader generate_feedback {quoted(assignment.name)} --force`"
-    return ""
+        again = f"`nbgrader generate_feedback {quoted(assignment.name)} --force`"
+        return [], f"graded again since the page was written: {again}"
+    return pages, ""
 
 
 def _folder(course: RunningCourse, student: str, assignment: Assignment) -> Path:

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from nbgrader.api import Gradebook
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from gradekit.authoring.samples import Sample, write_class
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course
 from gradekit.course.cells import find_cell
-from gradekit.nbgrader_plugin.rubric import RUBRIC
+from gradekit.course.rubrics import RUBRIC, rubric_items
 
 from ..forked import run_forked
 
@@ -69,7 +70,12 @@ def course_folder(tmp_path_factory):
     assignment = Course(root).assignment(NAME)
     run(root, "nbgrader", "generate_assignment", NAME, "--force")
     mistake = next(mistake for mistake in mistakes_of(assignment) if mistake.name == "no_scale")
-    samples = [Sample("ada", variant=mistake), Sample("emmy"), Sample("alan", answered=False), Sample("eve")]
+    samples = [
+        Sample("ada", variants=(mistake,)),
+        Sample("emmy"),
+        Sample("alan", answered=False),
+        Sample("eve"),
+    ]
     write_class(assignment, root / "submitted", samples)
     write_answers(root, "ada", {WRITTEN: ANSWER})
     write_answers(root, "eve", {WRITTEN: ATTACK, "by_hand": SHOWN})
@@ -140,16 +146,12 @@ def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
     open_submission(page, formgrader, "ada")
     checks = page.locator("table.gradekit-checks", has_text="You left out the division by the square root")
     expect(checks).to_contain_text("✗ failed")
-    expect(checks).to_contain_text("13 of 24 points")
+    expect(checks).to_contain_text("12 of 21 points")
     scroll_to(checks)
     picture(page, "formgrader-checks", clip={"x": 0, "y": 0, "width": 1280, "height": 480})
     answer = page.locator(".nbgrader_cell", has=page.locator(f"#{WRITTEN}"))
     type_and_leave(page, answer.locator(".score"), "7.5", "grade")
     type_and_leave(page, answer.locator(".comment"), "Say why the gradient is small.", "comment")
-    wait_until_it_stands_still(page)
-    scroll_to(page.get_by_role("heading", name="7 In your own words"))
-    picture(page, "formgrader-submission")
-
     with Gradebook(f"sqlite:///{course_folder / 'gradebook.db'}") as book:
         grade = book.find_grade(WRITTEN, NOTEBOOK, NAME, "ada")
         assert (grade.manual_score, grade.needs_manual_grade) == (7.5, False)
@@ -158,10 +160,10 @@ def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
 
     open_class(page, formgrader)
     row = page.locator("tr", has_text="Lovelace, Ada")
-    expect(row).to_contain_text("graded86.5 / 100")
+    expect(row).to_contain_text("graded88.5 / 100")
     row.locator(".generate-feedback a").click()
     expect(page.locator("#success-modal")).to_contain_text("Successfully generated feedback")
-    for words in ("86.5", "7.5", "Say why the gradient is small."):
+    for words in ("88.5", "7.5", "Say why the gradient is small."):
         assert words in feedback_page(course_folder, "ada")
 
 
@@ -180,6 +182,99 @@ def test_the_rubric_stands_beside_the_answer_for_the_grader_and_for_nobody_else(
     for text in (feedback_page(course_folder, "emmy"), notebook.read_text()):
         assert "Rubric" not in text
         assert "A dot product of two vectors" not in text
+
+
+def in_gradebook(root: Path, student: str) -> tuple[float | None, bool, str | None]:
+    """The score that a person gave, whether one is still needed, and the comment."""
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        grade = book.find_grade(WRITTEN, NOTEBOOK, NAME, student)
+        comment = book.find_comment(WRITTEN, NOTEBOOK, NAME, student)
+        return grade.manual_score, grade.needs_manual_grade, comment.manual_comment
+
+
+def test_a_tick_at_an_idea_of_the_rubric_gives_its_points_and_says_so_in_the_comment(
+    page, formgrader, course_folder, picture
+):
+    open_submission(page, formgrader, "eve")
+    rubric = page.get_by_label("Rubric")
+    answer = page.locator(".nbgrader_cell", has=page.locator(f"#{WRITTEN}"))
+    score, comment = answer.locator(".score"), answer.locator(".comment")
+    status = rubric.get_by_role("status")
+    expect(status).to_have_text("0 of 6 ticked, 0 of 10 points.")
+    assert Axe().run(page, context=".gradekit-rubric").response["violations"] == []
+
+    saturates = rubric.get_by_role("checkbox", name="1 the softmax saturates: nearly all weight on one key")
+    gradients = rubric.get_by_role("checkbox", name="gradients through a saturated softmax")
+    saturates.click()
+    expect(status).to_have_text("1 of 6 ticked, 1 of 10 points.")
+    page.keyboard.press("Tab")  # formgrader's own keys reach the next idea
+    expect(gradients).to_be_focused()
+    page.keyboard.press("Space")
+    expect(status).to_have_text("2 of 6 ticked, 3 of 10 points.")
+    expect(score).to_have_value("3")
+    lines = (
+        "* +1: the softmax saturates: nearly all weight on one key\n"
+        "* +2: gradients through a saturated softmax are nearly 0, so learning is slow or stops"
+    )
+    assert in_gradebook(course_folder, "eve") == (3, False, lines)
+
+    own = "Good. <script>window.evil = 7</script><img src=x onerror='window.evil = 8'>"
+    type_and_leave(page, comment, f"{own}\n\n{lines} Well said!", "comment")
+    expect(gradients).to_be_checked()
+    gradients.click()  # takes the points and the line back, not what was written behind it
+    expect(status).to_have_text("1 of 6 ticked, 1 of 10 points.")
+    without = f"{own}\n\n{lines.splitlines()[0]}\nWell said!"
+    assert in_gradebook(course_folder, "eve") == (1, False, without)
+    saturates.click()
+    expect(status).to_have_text("0 of 6 ticked, 0 of 10 points.")
+    assert in_gradebook(course_folder, "eve") == (None, True, f"{own}\n\nWell said!")
+
+    held: list[Route] = []
+    page.route("**/api/comment/*", lambda route: route.continue_() if held else held.append(route))
+    with page.expect_response(lambda answer: "/api/grade/" in answer.url):
+        saturates.click()
+    gradients.click()  # while the first is being saved
+    before = page.url
+    page.keyboard.press("Control+.")
+    page.wait_for_timeout(500)
+    assert page.url == before
+    held[0].continue_()
+    expect(page).not_to_have_url(before)  # once both are saved
+    page.unroute("**/api/comment/*")
+    assert in_gradebook(course_folder, "eve") == (3, False, f"{own}\n\nWell said!\n\n{lines}")
+
+    open_submission(page, formgrader, "eve")  # the ticks come from the gradebook
+    expect(rubric.get_by_role("checkbox", checked=True)).to_have_count(2)
+    type_and_leave(page, score, "6.5", "grade")
+    rubric.get_by_role("checkbox", name="the future does not exist").click()
+    expect(status).to_have_text("3 of 6 ticked, 5 of 10 points. The typed score, 6.5, stays.")
+    assert in_gradebook(course_folder, "eve")[:2] == (6.5, False)
+    page.route("**/api/comment/*", lambda route: route.abort())
+    rubric.get_by_role("checkbox", name="the training loss").click()
+    expect(status).to_contain_text("Not saved: reload the page.")
+    page.unroute("**/api/comment/*")
+
+    run(course_folder, "nbgrader", "generate_feedback", NAME, "--student", "eve")
+    page.goto((course_folder / "feedback" / "eve" / NAME / f"{NOTEBOOK}.html").as_uri())
+    shown = page.locator(".comment", has_text="Well said!")
+    expect(shown.get_by_role("listitem").first).to_have_text(
+        "+1: the softmax saturates: nearly all weight on one key"
+    )
+    expect(page.get_by_text("6.5").first).to_be_visible()
+    assert page.evaluate("typeof window.evil") == "undefined"
+
+    open_submission(page, formgrader, "ada")
+    expect(status).to_have_text("0 of 6 ticked, 0 of 10 points.")
+    if score.input_value():
+        type_and_leave(page, score, "", "grade")
+    for idea in ("the spread", "the softmax saturates", "gradients", "the training loss", "when writing"):
+        rubric.get_by_role("checkbox", name=idea).click()
+    expect(status).to_have_text("5 of 6 ticked, 8 of 10 points.")
+    ideas = comment.input_value()[comment.input_value().index("* +") :]
+    type_and_leave(page, comment, f"Say why it can see the next token.\n\n{ideas}", "comment")
+    wait_until_it_stands_still(page)
+    scroll_to(rubric)
+    picture(page, "formgrader-submission")
 
 
 def test_a_submission_that_was_handed_in_anew_is_autograded_from_formgrader(page, formgrader, course_folder):
@@ -213,8 +308,9 @@ def test_formgrader_works_without_network(page, formgrader):
     assert {re.sub(r"//([^/]+)/.*", r"//\1", url) for url in page.refused} <= {"https://cdnjs.cloudflare.com"}
     answer = page.locator(".nbgrader_cell", has=page.locator(f"#{WRITTEN}"))
     type_and_leave(page, answer.locator(".score"), "0", "grade")
-    with page.expect_navigation():
-        page.keyboard.press("Control+.")  # the next submission, or back to the list after the last
+    before = page.url
+    page.keyboard.press("Control+.")  # the next submission, or back to the list after the last
+    expect(page).not_to_have_url(before)
     assert "index=" in page.url or page.url.endswith(f"{NAME}/{NOTEBOOK}")
 
 
@@ -225,5 +321,6 @@ def test_every_answer_that_a_person_grades_has_a_rubric_that_adds_up(assignment)
             mark = cell.metadata.get("nbgrader", {})
             if mark.get("grade") and mark.get("solution"):
                 rubric = cell.source.partition(RUBRIC)[2]
-                points = re.findall(r"^(?:\| |- )(\d+)(?: \||:)", rubric, re.MULTILINE)
-                assert sum(map(int, points)) == mark.points, rubric
+                items, _ = rubric_items(RUBRIC + rubric)
+                assert sum(item.points for item in items) == mark.points, rubric
+                assert len({item.line for item in items}) == len(items)

@@ -184,7 +184,7 @@ def test_the_feedback_on_a_corrected_answer_says_what_changed(hub, students, pic
     ada.wait_for_feedback()
     page = ada.open_feedback().locator("body")
     expect(page).to_contain_text("What changed since attempt 1")
-    expect(page).to_contain_text("11 points more.")
+    expect(page).to_contain_text("9 points more.")
     expect(page).not_to_contain_text(NO_SCALE)
     picture(ada.page, "hub-changed")
 

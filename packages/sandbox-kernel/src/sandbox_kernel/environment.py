@@ -60,12 +60,16 @@ def clean_environment(home: Path, settings: Path) -> dict[str, str]:
 
 
 def font_lists() -> list[Path]:
-    """Return matplotlib's cached font lists, which take seconds to build; empty without matplotlib."""
-    try:
-        import matplotlib
-    except ImportError:
-        return []
-    return sorted(Path(matplotlib.get_cachedir()).glob("fontlist-*.json"))
+    """Return matplotlib's cached font lists, which take seconds to build.
+
+    They are where `matplotlib.get_cachedir` says; asking it would take half a second, for its import.
+    """
+    folder = os.environ.get("MPLCONFIGDIR")
+    if not folder and sys.platform.startswith(("linux", "freebsd")):
+        folder = os.path.join(
+            os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "matplotlib"
+        )
+    return sorted(Path(folder or "~/.matplotlib").expanduser().resolve().glob("fontlist-*.json"))
 
 
 def make_settings(settings: Path) -> None:

@@ -164,6 +164,8 @@ class ServerKind:
 
 
 _warm: dict[ServerKind, Server] = {}
+#: what servers import instead of the modules of their kind
+_fewer: dict[ServerKind, Sequence[str]] = {}
 #: kernels are started in threads
 _launching = threading.Lock()
 
@@ -172,11 +174,12 @@ def warm_server(kind: ServerKind) -> Server:
     """Return this process's server, launching it if there is none or it has ended."""
     with _launching:
         if kind not in _warm or not _warm[kind].alive:
-            _warm[kind] = Server.launch("warm", kind.scratch, kind.modules, kind.view)
+            modules = _fewer.get(kind, kind.modules)
+            _warm[kind] = Server.launch("warm", kind.scratch, modules, kind.view)
         return _warm[kind]
 
 
-def launch_server(hidden: Sequence[str] = ()) -> socket.socket | None:
+def launch_server(hidden: Sequence[str] = (), modules: Sequence[str] | None = None) -> socket.socket | None:
     """Launch the server for the default settings and return its socket, or None without a sandbox.
 
     Its imports take seconds, during which the caller can do something else. Pass the socket to `use_launched_server` in
@@ -184,9 +187,14 @@ def launch_server(hidden: Sequence[str] = ()) -> socket.socket | None:
 
     Args:
         hidden: folders that no kernel of this process or its children sees (see `sandbox_kernel.view.hide`).
+        modules: what the server imports, if there is none yet; by default `MODULES`.
     """
     hide(*hidden)
-    return None if sandbox_problem() else warm_server(ServerKind()).control
+    if sandbox_problem():
+        return None
+    if modules is not None:
+        _fewer[ServerKind()] = tuple(modules)
+    return warm_server(ServerKind()).control
 
 
 def use_launched_server(control: socket.socket) -> None:

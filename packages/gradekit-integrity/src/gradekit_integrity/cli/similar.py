@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gradekit.cli.common import Commands, course_and_assignments, print_lines
 from gradekit.course import CourseError
+from gradekit.course.printing import counted
 
 if TYPE_CHECKING:
     from gradekit.grading.running_course import RunningCourse
@@ -54,7 +55,7 @@ def _similar(options: argparse.Namespace) -> None:
     page, found = write_similar(assignment, comparison, reader.problems)
     beside = f" with each other and with {len(earlier)} earlier ones" if earlier else ""
     lines = [
-        f"{assignment.name}: {len(works)} submissions compared{beside}",
+        f"{assignment.name}: {counted(len(works), 'submission')} compared{beside}",
         f"  pairs that stand out: {found.pairs}, clusters: {found.clusters}",
         *(f"  {problem}" for problem in reader.problems[:_MAX_PROBLEMS]),
     ]

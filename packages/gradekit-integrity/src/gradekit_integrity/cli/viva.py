@@ -2,10 +2,10 @@
 
 import argparse
 
-from gradekit.cli.common import Commands, at_least_one, course_and_assignments, print_lines, progress_bar
+from gradekit.cli.common import Commands, course_and_assignments, print_lines, progress_bar
 from gradekit.course.kernels import KERNELS
-
-_MOST_QUESTIONS = 10
+from gradekit.course.printing import counted
+from gradekit_integrity.cli import up_to
 
 
 def add(commands: Commands) -> None:
@@ -14,7 +14,7 @@ def add(commands: Commands) -> None:
     )
     viva.add_argument("students", nargs="*", metavar="STUDENT", help="default: all who handed in")
     viva.add_argument(
-        "--questions", type=_few, default=4, metavar="N", help="on each page; default: 4, at most 10"
+        "--questions", type=up_to(10), default=4, metavar="N", help="on each page; default: 4, at most 10"
     )
     viva.add_argument("--seed", type=int, default=0, help="a different number chooses different questions")
     viva.add_argument(
@@ -26,18 +26,11 @@ def add(commands: Commands) -> None:
     viva.add_sandbox()
 
 
-def _few(text: str) -> int:
-    number = at_least_one(text)
-    if number > _MOST_QUESTIONS:
-        raise argparse.ArgumentTypeError(f"{text} is more than {_MOST_QUESTIONS}")
-    return number
-
-
 def _viva(options: argparse.Namespace) -> None:
     from gradekit.cli.autograding import start_server
 
     course, (assignment,) = course_and_assignments(options)
-    start_server(course, options.sandbox)
+    start_server(course, [assignment], options.sandbox)
     from gradekit_integrity.viva.files import write_sheets
     from gradekit_integrity.viva.sheets import sheets_of, tasks_of
 
@@ -52,7 +45,7 @@ def _viva(options: argparse.Namespace) -> None:
     asked = [sheet for sheet in sheets if sheet.questions]
     total = sum(len(sheet.questions) for sheet in asked)
     lines = [
-        f"{assignment.name}: {total} questions for {len(asked)} of {len(sheets)} students, in {folder}",
+        f"{assignment.name}: {counted(total, 'question')} for {len(asked)} of {counted(len(sheets), 'student')}, in {folder}",
         f"  to print all at once: {folder}.html",
     ]
     print_lines([*lines, *(f"  {sheet.student}: {sheet.problem}" for sheet in sheets if sheet.problem)])

@@ -22,7 +22,7 @@ _TAKEN_OUT = (
     "It returns something of another shape, type or length.",
 )
 #: a call shows at most as many inputs
-_MOST_INPUTS = 8
+_MOST_INPUTS = 12
 
 
 def questions_about(
@@ -34,7 +34,7 @@ def questions_about(
         varied: calls with inputs that the course has not declared.
     """
     for scene in scenes:
-        if all(map(_is_shown, scene.calls)):
+        if all(map(is_shown, scene.calls)):
             yield from _about_crash(asked, scene)
             yield from _about_lines(asked, scene)
             yield from _about_result(asked, scene)
@@ -55,7 +55,7 @@ def _about_crash(asked: Asked, scene: Scene) -> Iterator[Question]:
     if error is None or error.line < 1 or error.type == "NotImplementedError":
         return
     number = asked.code.lines[error.line] if error.line < len(asked.code.lines) else -1
-    if number < 0 or (asked.code.statements[number].sort == Sort.OTHER and _raises(asked, number)):
+    if number < 0 or (asked.code.statements[number].sort == Sort.OTHER and raises(asked, number)):
         return
     what = "The call" if call.name else "Running this cell"
     text = f"{what} stops with an exception. Of which type is it, and which line of the cell causes it?"
@@ -74,7 +74,7 @@ def _about_lines(asked: Asked, scene: Scene) -> Iterator[Question]:
             continue
         if one.sort == Sort.ASSIGN and not one.plain:
             yield from _about_values(asked, scene, one, run)
-        elif call.error or not (_is_certain(asked, scene) or one.counted) or not _is_start(asked, one.body):
+        elif call.error or not (is_certain(asked, scene) or one.counted) or not is_start(asked, one.body):
             continue
         elif one.sort == Sort.IF:
             yield from _about_branch(asked, scene, one, run)
@@ -97,10 +97,10 @@ def _about_values(asked: Asked, scene: Scene, one: AnswerStatement, run: Stateme
             yield asked.question(
                 QuestionKind.SHAPE, text, f"`{as_tuple(seen.shape)}`", one, scene.calls, interest=weight
             )
-        elif seen.length is not None and seen.length > 3 and not _is_doubtful(asked, scene):
+        elif seen.length is not None and seen.length > 3 and not is_doubtful(asked, scene):
             text = f"{when}, how many entries does `{name}` have?"
             yield asked.question(QuestionKind.VALUE, text, str(seen.length), one, scene.calls)
-        elif scene.call.name and _is_value(seen) and _is_certain(asked, scene):
+        elif scene.call.name and _is_value(seen) and is_certain(asked, scene):
             text = f"{when}, what is the value of `{name}`?"
             yield asked.question(QuestionKind.VALUE, text, f"`{seen.text}`", one, scene.calls)
 
@@ -132,12 +132,12 @@ def _about_result(asked: Asked, scene: Scene) -> Iterator[Question]:
         shapes = ", ".join(f"`{as_tuple(part.shape or ())}`" for part in seen.parts)
         text = f"It returns {seen.length} values. Which shapes do they have, in order?"
         yield asked.question(QuestionKind.RESULT, text, shapes, one, scene.calls)
-    elif _is_value(seen) and _is_certain(asked, scene):
+    elif _is_value(seen) and is_certain(asked, scene):
         yield asked.question(QuestionKind.RESULT, "What does it return?", f"`{seen.text}`", one, scene.calls)
 
 
 def _about_taking_out(asked: Asked, scene: Scene, one: AnswerStatement, effect: Effect) -> Iterator[Question]:
-    if effect.effect in ("same", "values") and not _is_certain(asked, scene):
+    if effect.effect in ("same", "values") and not is_certain(asked, scene):
         return
     match effect.effect:
         case "error":
@@ -169,7 +169,7 @@ def _about_failing(
         mine = [call for call in calls if call.name == name]
         if all(call.error is None for call in mine):
             mine = [*(call for call in varied if call.name == name), *mine]
-        shown = {inputs_of(call): call for call in mine if _is_shown(call)}
+        shown = {inputs_of(call): call for call in mine if is_shown(call)}
         failing = [call for call in shown.values() if call.error]
         working = [call for call in shown.values() if not call.error]
         if (
@@ -185,13 +185,13 @@ def _about_failing(
         yield asked.question(QuestionKind.FAILS, text, f"Call {letter}: `{kind}`.", calls=chosen)
 
 
-def _raises(asked: Asked, number: int) -> bool:
+def raises(asked: Asked, number: int) -> bool:
     """True for a statement that raises on purpose."""
     one = asked.code.statements[number]
     return asked.code.source.split("\n")[one.first - 1].lstrip().startswith(("raise", "assert"))
 
 
-def _is_start(asked: Asked, number: int) -> bool:
+def is_start(asked: Asked, number: int) -> bool:
     """True if the statement, which begins a block, runs exactly once each time the block is entered."""
     if number < 0 or not asked.code.is_clear(number):
         return False
@@ -208,18 +208,18 @@ def _is_value(seen: SeenValue) -> bool:
     return bool(seen.text) and seen.type != "NoneType" and "`" not in seen.text and seen.text.isprintable()
 
 
-def _is_shown(call: TracedCall) -> bool:
+def is_shown(call: TracedCall) -> bool:
     """True if a reader can tell what the inputs are, at least their shapes."""
     return len(call.args) <= _MOST_INPUTS and all(shown_value(seen) for _, seen in call.args)
 
 
-def _is_certain(asked: Asked, scene: Scene) -> bool:
+def is_certain(asked: Asked, scene: Scene) -> bool:
     """True if the values follow from the code and the inputs that a reader sees."""
     known = all(seen.about for call in scene.calls for _, seen in call.args)
-    return known and not _is_doubtful(asked, scene)
+    return known and not is_doubtful(asked, scene)
 
 
-def _is_doubtful(asked: Asked, scene: Scene) -> bool:
+def is_doubtful(asked: Asked, scene: Scene) -> bool:
     """True if values may depend on chance, or on variables of the notebook: two runs might agree by chance."""
     return asked.code.is_unpredictable or any(call.random or not call.closed for call in scene.calls)
 

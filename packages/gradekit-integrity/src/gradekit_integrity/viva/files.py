@@ -51,16 +51,17 @@ def write_sheets(assignment: Assignment, sheets: Sequence[Sheet], seed: int, ans
 
 def sheet_as_html(assignment: str, sheet: Sheet, seed: int, answers: bool = True) -> str:
     """The page of one student, with all text from the student escaped. It has no scripts and no links."""
-    return _html("viva.html.j2", page=_page(sheet), assignment=assignment, seed=seed, answers=answers)
+    return page_html("viva.html.j2", page=_page(sheet), assignment=assignment, seed=seed, answers=answers)
 
 
 def all_as_html(assignment: str, sheets: Sequence[Sheet], seed: int, answers: bool = True) -> str:
     """All sheets on one page, each of which begins on a new page in print, after a list of the students."""
     pages = [_page(sheet) for sheet in sheets]
-    return _html("all.html.j2", pages=pages, assignment=assignment, seed=seed, answers=answers)
+    return page_html("all.html.j2", pages=pages, assignment=assignment, seed=seed, answers=answers)
 
 
-def _html(template: str, **values: object) -> str:
+def page_html(template: str, **values: object) -> str:
+    """A page from a template; `marked` shows what is in backticks as code."""
     environment = page_environment(_TEMPLATES)
     environment.filters |= {"marked": code_marked, "printable": lambda text: printable(text, None)}
     return environment.get_template(template).render(**values)

@@ -86,12 +86,12 @@ class Stage:
             return
         calls = [call for call in traced.calls if call.complete and _is_sound(call, code)]
         main = next((call for call in calls if not call.name.endswith("__init__")), None)
-        made: dict[str, TracedCall] = {}
+        made: dict[tuple[str, int], TracedCall] = {}
         for call in calls:
             owner, _, method = call.name.rpartition(".")
             if method == "__init__":
-                made[owner] = call
-            scene = Scene(call, made.get(owner) if method != "__init__" else None)
+                made[owner, call.object] = call
+            scene = Scene(call, made.get((owner, call.object)) if method != "__init__" else None)
             if call is main and call.name and call.error is None:
                 ran = {run.statement for run in call.runs}
                 for number in candidates:

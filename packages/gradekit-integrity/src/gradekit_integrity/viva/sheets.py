@@ -1,9 +1,10 @@
 """Sheets of questions, one for each student: questions to which two runs of the same code have the same answer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import nbformat
 from nbformat import NotebookNode
@@ -30,6 +31,9 @@ from gradekit_integrity.viva.running import Scene, Stage, drivers_for, hangs, st
 from gradekit_integrity.viva.statements import AnswerCode
 from gradekit_integrity.viva.tracer_reports import TracedCall
 
+Q = TypeVar("Q")
+#: makes the questions about an answer from its scenes, and from calls with inputs that the course has not declared
+Ask = Callable[[Asked, Sequence[Scene], Sequence[TracedCall]], Iterator[Q]]
 #: the most runs of a student's notebooks, traced or with their checks
 _RUNS_AT_MOST = 20
 #: for the random numbers of the two runs: answers that depend on them differ
@@ -40,6 +44,8 @@ _TAKEN_OUT_AT_MOST = 8
 _VARIED_AT_MOST = 2
 _TRIES = 2
 _TOO_LONG = "The code in `{}` can't be traced to its end, since it runs too many steps or for too long, or uses a tracer itself."
+#: why a sheet has no questions
+NO_CODE = "There is no code to ask about: the answer is empty, defines no function, or can't be parsed."
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class _Answer:
+class TracedAnswer:
     """An answered code cell: its index in the notebook, its code, and the drivers that call it."""
 
     index: int
@@ -108,9 +114,9 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
             if language := other_language(notebook.metadata):
                 sheet.problem = f"{name} is not in Python ({language}), so its code can't be traced."
                 continue
-            answers, found = _answers(job, task.common)
+            answers, found = answers_in(job, task.common)
             proven += found
-            first, second = _both_runs(job, answers, sheet)
+            first, second = both_runs(job, answers, sheet, questions_about)
             prover.jobs[name] = job
             for answer in answers:
                 prover.changes |= dict(purposes(answer.asked))
@@ -127,7 +133,7 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
     asked = {(one.notebook, one.cell) for one in sheet.questions}
     sheet.sources = {place: source for place, source in sheet.sources.items() if place in asked}
     if not sheet.questions and not sheet.problem:
-        sheet.problem = "There is no code to ask about."
+        sheet.problem = NO_CODE
     return sheet
 
 
@@ -143,9 +149,11 @@ def _chosen(proven: Sequence[Question], count: int, seed: str, prover: Prover) -
         left = [known for one in left if (known := found.get(one, one))]
 
 
-def _answers(
-    job: GradingJob, in_common: Mapping[tuple[str, str], frozenset[str]]
-) -> tuple[list[_Answer], list[Question]]:
+def answers_in(
+    job: GradingJob,
+    in_common: Mapping[tuple[str, str], frozenset[str]],
+    read: Callable[[str], AnswerCode] = AnswerCode,
+) -> tuple[list[TracedAnswer], list[Question]]:
     """The answers that can be run, and the questions about those that Python can't read."""
     answers, unreadable = [], []
     submission = Submission(job.notebook, job.released)
@@ -156,7 +164,7 @@ def _answers(
         if submission.is_blank(cell_name) or submission.has_placeholder(cell_name):
             continue
         try:
-            code = AnswerCode(cell.source)
+            code = read(cell.source)
         except SyntaxError as error:
             if error.lineno:
                 unreadable.append(syntax_question(job.name, cell_name, error.lineno))
@@ -174,29 +182,31 @@ def _answers(
             lambda one, common=common: one.key not in common,  # type: ignore[misc]
         )
         drivers = drivers_for(job.assignment, job.released, cell_name) if code.functions else []
-        answers.append(_Answer(index, asked, tuple(drivers)))
+        answers.append(TracedAnswer(index, asked, tuple(drivers)))
     return answers, unreadable
 
 
-def _both_runs(
-    job: GradingJob, answers: Sequence[_Answer], sheet: Sheet
-) -> tuple[list[Question], set[Question]]:
+def both_runs(
+    job: GradingJob, answers: Sequence[TracedAnswer], sheet: Sheet, ask: Ask[Q]
+) -> tuple[list[Q], set[Q]]:
     """The questions of two runs; both are repeated once if a busy machine may have spoiled one."""
-    first: list[Question] = []
-    second: set[Question] = set()
+    first: list[Q] = []
+    second: set[Q] = set()
     before = sheet.problem
     for _ in range(_TRIES):
         sheet.problem, sheet.suspect = before, False
-        first = _questions(job, answers, _SEEDS[0], sheet)
-        second = set(_questions(job, answers, _SEEDS[1], sheet)) if first else set()
+        first = _questions(job, answers, _SEEDS[0], sheet, ask)
+        second = set(_questions(job, answers, _SEEDS[1], sheet, ask)) if first else set()
         if not sheet.suspect:
             break
     return first, second
 
 
-def _questions(job: GradingJob, answers: Sequence[_Answer], seed: int, sheet: Sheet) -> list[Question]:
+def _questions(
+    job: GradingJob, answers: Sequence[TracedAnswer], seed: int, sheet: Sheet, ask: Ask[Q]
+) -> list[Q]:
     """All questions about the answers of a notebook, from one run of it."""
-    found: dict[int, list[Question]] = {}
+    found: dict[int, list[Q]] = {}
     alone = [answer for answer in answers if answer.alone]
     if len(alone) < len(answers):
         with stage(job, seed) as whole:
@@ -210,7 +220,7 @@ def _questions(job: GradingJob, answers: Sequence[_Answer], seed: int, sheet: Sh
                 whole.stopped = False
                 scenes = list(_scenes(whole, answer))
                 varied = _varied(whole, answer) if scenes else []
-                found[answer.index] = list(questions_about(answer.asked, scenes, varied))
+                found[answer.index] = list(ask(answer.asked, scenes, varied))
                 if whole.ended:
                     sheet.problem = (
                         sheet.problem or f"Nothing below `{answer.asked.cell}` was run: {whole.ended}."
@@ -221,14 +231,14 @@ def _questions(job: GradingJob, answers: Sequence[_Answer], seed: int, sheet: Sh
     for answer in alone:
         with stage(job, seed, before=answer.index) as above:
             scenes = list(above.scenes(answer.asked.code, "", []))
-            found[answer.index] = list(questions_about(answer.asked, scenes))
+            found[answer.index] = list(ask(answer.asked, scenes, ()))
             sheet.suspect = sheet.suspect or above.suspect
             if not scenes:
                 sheet.problem = _TOO_LONG.format(answer.asked.cell)
     return [question for index in sorted(found) for question in found[index]]
 
 
-def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
+def _scenes(whole: Stage, answer: TracedAnswer) -> Iterator[Scene]:
     candidates = answer.asked.can_be_taken_out()[:_TAKEN_OUT_AT_MOST]
     run = whole.run_of(answer.index)
     broken = run is not None and run.state != CellState.OK
@@ -239,13 +249,13 @@ def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
                 candidates = []  # only once for each answer
 
 
-def _varied(whole: Stage, answer: _Answer) -> list[TracedCall]:
+def _varied(whole: Stage, answer: TracedAnswer) -> list[TracedCall]:
     """Calls with other inputs, from the first driver that has some."""
     tried = (whole.varied(answer.asked.code, driver) for driver in answer.drivers[:_VARIED_AT_MOST])
     return next(filter(None, tried), [])
 
 
-def _note(sheet: Sheet, whole: Stage, answer: _Answer) -> None:
+def _note(sheet: Sheet, whole: Stage, answer: TracedAnswer) -> None:
     run = whole.run_of(answer.index)
     if run is not None and run.state != CellState.LEFT_OUT:
         sheet.problem = f"The cell `{answer.asked.cell}` {run.description}."
@@ -276,30 +286,48 @@ def sheets_of(
     assignment: Assignment, tasks: Sequence[ToAsk], count: int, seed: int, workers: int
 ) -> Iterator[Sheet]:
     """Make the sheets, each as soon as it is ready."""
-    make = partial(_made, assignment, count, seed)
+    make = partial(_sheet, assignment, count, seed)
+    return each_task(assignment, tasks, make, _no_sheet, workers)
+
+
+def each_task(
+    assignment: Assignment,
+    tasks: Sequence[ToAsk],
+    make: Callable[[ToAsk], Q],
+    without: Callable[[str, str], Q],
+    workers: int,
+) -> Iterator[Q]:
+    """What `make` returns for each task, as soon as it is ready; if it fails, `without` for the student, and why."""
+    one = partial(_made, make, without)
     if workers == 1:
-        yield from map(make, tasks)
+        yield from map(one, tasks)
         return
     hidden = assignment.course.hidden
-    pool: Workers[ToAsk, Sheet] = Workers(make, min(workers, len(tasks)), _longest_seconds, hidden)
+    pool: Workers[ToAsk, Q] = Workers(one, min(workers, len(tasks)), _longest_seconds, hidden)
     pool.start()
     try:
-        for task, sheet in pool.run(tasks):
-            yield sheet or Sheet(
-                task.student, problem="Running the code hung, or ended the grader's process."
-            )
+        for task, made in pool.run(tasks):
+            yield made or without(task.student, "Running the code hung, or ended the grader's process.")
     finally:
         pool.close()
 
 
-def _made(assignment: Assignment, count: int, seed: int, task: ToAsk) -> Sheet:
+def _sheet(assignment: Assignment, count: int, seed: int, task: ToAsk) -> Sheet:
+    return make_sheet(assignment, task, count, seed)
+
+
+def _no_sheet(student: str, problem: str) -> Sheet:
+    return Sheet(student, problem=problem)
+
+
+def _made(make: Callable[[ToAsk], Q], without: Callable[[str, str], Q], task: ToAsk) -> Q:
     try:
-        return make_sheet(assignment, task, count, seed)
+        return make(task)
     except CourseError:
         raise
     except Exception as error:  # one student's files must not cost the others their sheets
         reason = f"{type(error).__name__}: {printable(str(error))}"
-        return Sheet(task.student, problem=f"No questions could be made about the code ({reason}).")
+        return without(task.student, f"No questions could be made about the code ({reason}).")
 
 
 def _longest_seconds(task: ToAsk) -> float:

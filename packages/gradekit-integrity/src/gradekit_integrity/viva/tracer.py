@@ -5,6 +5,7 @@ checked again by the grader (see `gradekit_integrity.viva.tracer_reports`).
 """
 
 import ast
+import dis
 import os
 import random
 import sys
@@ -17,6 +18,7 @@ from gradekit_integrity.viva.values import apart, described_value, kind_of_chang
 
 #: the file names under which an answer and a driver are compiled
 _ANSWER, _DRIVER = "<answer>", "<driver>"
+_RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
 _MOST_STEPS, _MOST_CALLS = 20_000, 4
 #: flags of generators and coroutines, whose frames are entered more than once
 _RESUMED = 0x20 | 0x80 | 0x200
@@ -25,8 +27,8 @@ _MOST_SHOWN = 120
 _ANY_NUMBER = 0x04 | 0x08
 _FIXED = (BuiltinFunctionType, FunctionType, ModuleType, type)
 _settrace = sys.settrace
-#: by the number of a driver, what the first call returned
-_returned: dict[int, Any] = {}
+#: by the number of a driver, what the first call returned, and which variables of the notebook it used
+_returned: dict[int, tuple[Any, set[str]]] = {}
 
 
 class Enough(BaseException):
@@ -44,7 +46,7 @@ def trace(number: int, source: str, driver: str, lines: list[int], names: list[l
     found = _recorded(source, driver, lines, names)
     _returned.pop(number, None)
     if call := found.main:
-        _returned[number] = apart(call.value)
+        _returned[number] = apart(call.value), call.outside
     return {"calls": [call.as_dict() for call in found.calls], "stopped": found.stopped}
 
 
@@ -52,9 +54,11 @@ def without(number: int, source: str, driver: str) -> dict[str, Any]:
     """Run a changed source as `trace` did, and report how the first call's behavior differs from before."""
     found = _recorded(source, driver, [], [])
     call = found.main
-    if call is None or found.stopped or number not in _returned:
+    returned, outside = _returned.get(number, (None, set()))
+    # a name that is no longer assigned may be one of the notebook's, of which a reader of the code knows nothing
+    if call is None or found.stopped or number not in _returned or call.outside - outside:
         return {"effect": "unknown", "error": None, "result": described_value(None)}
-    effect = "error" if call.error else kind_of_change(_returned[number], call.value)
+    effect = "error" if call.error else kind_of_change(returned, call.value)
     return {"effect": effect, "error": call.error, "result": described_value(call.value)}
 
 
@@ -99,6 +103,8 @@ class _Call:
         self.complete = False
         self.random = False
         self.closed = True
+        self.outside: set[str] = set()
+        self.object = -1
 
     def as_dict(self) -> dict[str, Any]:
         runs = [
@@ -115,6 +121,7 @@ class _Call:
             "complete": self.complete,
             "random": self.random,
             "closed": self.closed,
+            "object": self.object,
         }
 
 
@@ -130,6 +137,7 @@ class _Recorder:
         self._steps = self._depth = 0
         self._error: tuple[Any, dict[str, Any]] | None = None
         self._random_before: list[Any] = []
+        self._objects: list[Any] = []
 
     @property
     def main(self) -> _Call | None:
@@ -151,12 +159,24 @@ class _Recorder:
             parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
             own = {key: frame.f_locals.get(key) for key in parameters if key != "self"} if name else {}
             self.calls.append(_Call(name, own, self._driver))
-            self.calls[-1].closed = _is_closed(code, frame.f_globals)
+            self.calls[-1].closed = not _outside(code, frame.f_globals)
+            self.calls[-1].object = self._number_of(frame.f_locals.get("self")) if name else -1
             self._random_before = _random_state()
         call = self.calls[-1]
         call.frames[name] = call.frames.get(name, 0) + 1
+        call.outside |= _outside(code, frame.f_globals)
         self._depth += 1
         return self._local(call)
+
+    def _number_of(self, thing: Any) -> int:
+        """The same for the same object; -1 for none."""
+        if thing is None:
+            return -1
+        for number, known in enumerate(self._objects):
+            if known is thing:
+                return number
+        self._objects.append(thing)
+        return len(self._objects) - 1
 
     def _local(self, call: _Call) -> Any:
         last, failed = -1, False
@@ -193,6 +213,8 @@ class _Recorder:
                     kind = {"type": argument[0].__name__[:100], "line": frame.f_lineno}
                     self._error = argument[1], kind
             elif event == "return":
+                # an exception that leaves a `with` or a `finally` isn't reported again
+                failed = frame.f_code.co_code[frame.f_lasti] not in _RETURNS
                 end(frame, -1)
                 self._depth -= 1
                 if self._depth == 0:
@@ -239,7 +261,12 @@ def _described(value: Any, driver: str) -> dict[str, Any]:
     """The description of an argument; for a short function that the driver defines, its whole source."""
     found = described_value(value)
     code = value.__code__ if type(value) is FunctionType else None
-    if code and code.co_filename == _DRIVER and not code.co_freevars and _is_closed(code, value.__globals__):
+    if (
+        code
+        and code.co_filename == _DRIVER
+        and not code.co_freevars
+        and not _outside(code, value.__globals__)
+    ):
         kinds = (ast.Lambda, ast.FunctionDef)
         nodes = [one for one in ast.walk(ast.parse(driver)) if isinstance(one, kinds)]
         here = [ast.unparse(one) for one in nodes if one.lineno == code.co_firstlineno]
@@ -258,13 +285,11 @@ def _random_state() -> list[Any]:
     return [random.getstate(), state[1].tobytes(), *state[2:], drawn]
 
 
-def _is_closed(code: CodeType, namespace: dict[str, Any]) -> bool:
-    """True if a function uses no variables of the notebook, only its functions, classes and modules."""
-    used = [namespace[name] for name in code.co_names if name in namespace]
+def _outside(code: CodeType, namespace: dict[str, Any]) -> set[str]:
+    """The variables of the notebook that a function uses, beside its functions, classes and modules."""
+    used = {name for name in code.co_names if name in namespace and not isinstance(namespace[name], _FIXED)}
     inside = (part for part in code.co_consts if isinstance(part, CodeType))
-    return all(isinstance(value, _FIXED) for value in used) and all(
-        _is_closed(part, namespace) for part in inside
-    )
+    return used.union(*(_outside(part, namespace) for part in inside))
 
 
 def _seed() -> int:

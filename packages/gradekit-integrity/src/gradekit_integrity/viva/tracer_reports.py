@@ -50,6 +50,7 @@ class TracedCall(Struct, frozen=True, forbid_unknown_fields=True):
     """A call of a function in the answer, or with an empty name the run of its cell.
 
     It is `random` if it has drawn random numbers, and `closed` if it uses no variables of the notebook.
+    Calls with the same number `object`, unless it is -1, are of methods of the same object.
     """
 
     name: Name
@@ -61,6 +62,7 @@ class TracedCall(Struct, frozen=True, forbid_unknown_fields=True):
     complete: bool
     random: bool
     closed: bool
+    object: Annotated[int, Meta(ge=-1, le=100)]
 
 
 class Traced(Struct, frozen=True, forbid_unknown_fields=True):

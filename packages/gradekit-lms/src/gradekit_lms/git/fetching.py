@@ -239,7 +239,7 @@ def do_job(job: Job) -> int:
     """Do a job; returns the exit code."""
     store = GitStore(Path(job.root))
     store.folder.mkdir(parents=True, exist_ok=True)
-    lock = _locked(store.lock, job.parent)
+    lock = held_lock(store.lock, job.parent)
     if lock is None:
         print(f"{_now()} another process fetches for this course", file=sys.stderr)
         return 1
@@ -261,7 +261,8 @@ def do_job(job: Job) -> int:
     return 0
 
 
-def _locked(path: Path, parent: int) -> contextlib.ExitStack | None:
+def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:
+    """The lock of a process whose parent is this one; None if an earlier process keeps it."""
     deadline = time.monotonic() + _LOCK_SECONDS
     while time.monotonic() < deadline and os.getppid() == parent:
         with contextlib.suppress(BlockingIOError):

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from gradekit.course.printing import printable
@@ -14,6 +14,7 @@ from gradekit_lms.git.hardened import Git, GitError, GitFile, TooLarge
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import Fetched, GitStore, Seen
+from gradekit_lms.hand_in_store import after, is_untouched
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: a pointer is smaller than this
@@ -21,7 +22,6 @@ _POINTER_BYTES = 1024
 _NAME_BYTES = 255
 _LEFT_OUT_AT_MOST = 100
 _LINK, _SUBMODULE = "120000", "160000"
-_STEP = timedelta(microseconds=1)
 
 
 @dataclass
@@ -145,16 +145,13 @@ class Looker:
                 f"has sent {total // 10**6} MB in all, more than c.GitHandIns.max_total_megabytes: no more is fetched"
             )
         contents = dict(self._contents(folder, chosen))
-        if self._is_untouched(assignment, contents):
+        if is_untouched(Path(self._job.release) / assignment, contents):
             return f"{assignment}: as it was handed out"
         assert seen.first is not None
-        first = seen.first
-        if last is not None:  # a clock may have been put back
-            first = max(first, last.handed_in + _STEP)
         fetched = Fetched(
             repository.student,
             assignment,
-            first,
+            after(seen.first, last),
             before,
             seen.commit,
             tree,
@@ -207,12 +204,6 @@ class Looker:
                 continue
             yield name, content
 
-    def _is_untouched(self, assignment: str, contents: dict[str, bytes]) -> bool:
-        """Whether the notebooks are those that were handed out, to the byte."""
-        release = Path(self._job.release) / assignment
-        notebooks = {name: content for name, content in contents.items() if is_notebook(name)}
-        return all(_content_of(release / name) == content for name, content in notebooks.items())
-
 
 def assignments_in(source: Path) -> list[str]:
     """The names of a course's assignments."""
@@ -240,10 +231,3 @@ def _why_not(entry: GitFile) -> str:
     if os.fsdecode(entry.path).casefold() in (TIMESTAMP, SECRET):
         return "has a name that nbgrader uses itself, so it was not fetched."
     return ""
-
-
-def _content_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None

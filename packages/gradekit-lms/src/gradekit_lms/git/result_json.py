@@ -45,7 +45,7 @@ def result_document(
     )
     values = [score, record.max_points, *(points for test in tests for points in test[2:4])]
     parts = 1 if all(float(value).is_integer() for value in values) else _PARTS
-    link = commit_link(fetched.remote, fetched.commit)
+    link = fetched.link or commit_link(fetched.remote, fetched.commit)
     handed_in = fetched.handed_in.astimezone(UTC)
     return {
         "schema": "classroom50/result/v1",

@@ -1,6 +1,5 @@
 """The roster of `gradekit watch --git`: whose repository is where. A row with a mistake costs nobody else anything."""
 
-import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 from gradekit.course import CourseError
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
+from gradekit_lms.given_files import read_table
 
 _COLUMNS = ("student", "remote", "assignment", "branch", "folder", "group")
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|/\.|\.lock(?:/|$)))[A-Za-z0-9_][A-Za-z0-9_./+-]{0,200}(?<![./])")
@@ -60,16 +60,7 @@ def read_roster(
     Raises:
         CourseError: it can't be read, or has no such columns.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            table = csv.DictReader(file, strict=True)
-            columns = [name.strip() for name in table.fieldnames or ()]
-            table.fieldnames = columns
-            rows = [(table.line_num, row) for row in table]
-    except OSError as error:
-        raise CourseError(f"{path} can't be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise CourseError(f"{path} isn't a CSV file in UTF-8: {error}") from error
+    columns, rows = read_table(path)
     if not {"student", "remote"} <= set(columns) <= set(_COLUMNS):
         raise CourseError(
             f"the first line of {path} must name the columns student and remote, with commas between them, and may name "
@@ -134,7 +125,8 @@ def _problem_of_remote(remote: str, protocols: Container[str]) -> str:
     if not remote:
         return "has no remote"
     if remote.startswith("-") or not remote.isprintable() or " " in remote or "::" in remote:
-        return f"has a remote that isn't an address: {printable(remote)}"
+        hint = ". Write each space in it as %20" if " " in remote else ""
+        return f"has a remote that isn't an address: {printable(remote)}{hint}"
     try:
         parts = urlsplit(remote)
         host, password, _ = parts.hostname, parts.password, parts.port

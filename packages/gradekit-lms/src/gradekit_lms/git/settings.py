@@ -1,7 +1,6 @@
-"""The settings of hand-ins by Git, `c.GitHandIns` in nbgrader_config.py, and where secrets are read from."""
+"""The settings of hand-ins by Git, `c.GitHandIns` in nbgrader_config.py."""
 
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,10 @@ from traitlets import Bool, Enum, Float, Integer, List, Unicode
 from traitlets.config import Configurable
 
 from gradekit.course import CourseError
-from gradekit.course.printing import did_you_mean, quoted
 from gradekit.grading.running_course import RunningCourse
+from gradekit_lms.course_settings import require_inside, require_known
 from gradekit_lms.git import TOKEN, WEBHOOK_SECRET
+from gradekit_lms.given_files import secret_in
 
 
 class GitHandIns(Configurable):
@@ -51,12 +51,7 @@ class GitHandIns(Configurable):
         Raises:
             CourseError: one is unknown, or two don't belong together.
         """
-        known = cls.class_trait_names(config=True)
-        for name in course.config.get(cls.__name__, {}):
-            if name not in known:
-                raise CourseError(
-                    f"{course.last_file}: there is no setting c.GitHandIns.{name}{did_you_mean(name, known)}"
-                )
+        require_known(cls, course)
         settings = cls(config=course.config)
         for name in ("report", "token_file"):
             if getattr(settings, name) and not settings.host.startswith(("https://", "http://127.0.0.1:")):
@@ -64,9 +59,7 @@ class GitHandIns(Configurable):
                     f"{course.last_file}: c.GitHandIns.{name} needs the host that the token is for: "
                     'c.GitHandIns.host = "https://…"'
                 )
-        returned = Path(settings.returned)
-        if returned.is_absolute() or ".." in returned.parts or returned == Path("."):
-            raise CourseError(f"{course.last_file}: c.GitHandIns.returned must be a folder of the course")
+        require_inside(cls, course, settings.returned)
         return settings
 
 
@@ -74,7 +67,8 @@ class Job(msgspec.Struct, frozen=True):
     """What the process that fetches needs to know. It gets it on its standard input, where nobody else can read it.
 
     Args:
-        source, release: the course's folders of assignments and of their released notebooks.
+        source: the course's folder of assignments.
+        release: that of their released notebooks.
         mode: "watch" until the parent ends, "once" for one look at each repository, "deliver" for results only.
     """
 
@@ -111,8 +105,8 @@ def job_for(
     Raises:
         CourseError: a secret is missing, or others can read its file.
     """
-    token = secrets.get(TOKEN) or _secret(course.root, settings.token_file)
-    webhook_secret = secrets.get(WEBHOOK_SECRET) or _secret(course.root, settings.webhook_secret_file)
+    token = secrets.get(TOKEN) or secret_in(course.root, settings.token_file)
+    webhook_secret = secrets.get(WEBHOOK_SECRET) or secret_in(course.root, settings.webhook_secret_file)
     if settings.report and not token:
         raise CourseError(f"c.GitHandIns.report needs a token: in ${TOKEN}, or c.GitHandIns.token_file")
     if token and not settings.host:
@@ -138,23 +132,3 @@ def job_for(
         token=token,
         webhook_secret=webhook_secret,
     )
-
-
-def _secret(root: Path, name: str) -> str:
-    """The content of a file that only its owner can read; empty without a name."""
-    if not name:
-        return ""
-    path = root / Path(name).expanduser()
-    try:
-        with path.open(encoding="utf-8") as file:
-            found = os.fstat(file.fileno())
-            text = file.read(10_000).strip()
-    except (OSError, ValueError) as error:
-        raise CourseError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}") from error
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        raise CourseError(
-            f"others can read {path}: run `chmod 600 {quoted(path)}`, and replace the secret in it"
-        )
-    if not text or not text.isprintable() or " " in text:
-        raise CourseError(f"{path} must have the token in one line, and nothing else")
-    return text

@@ -8,23 +8,24 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from gradekit.course import CourseError
 from gradekit.course.printing import counted, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.extra_files import TIMESTAMP
 from gradekit.verdict.results import score_in_words
 from gradekit.watch.arrivals import HandIn, Look, Refusal
-from gradekit.watch.exchange import replacing
 from gradekit.watch.ways import PageOf, Way
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.result_json import result_document
 from gradekit_lms.git.roster import read_roster
-from gradekit_lms.git.settings import GitHandIns, Job, job_for
+from gradekit_lms.git.settings import GitHandIns, job_for
 from gradekit_lms.git.store import Fetched, GitStore, Outgoing
+from gradekit_lms.hand_in_store import collect_kept
 
 RESULT_FILE = "result.json"
 #: a process that fetches and ends is started again after this many seconds
@@ -54,15 +55,28 @@ def open_way(course: RunningCourse, roster: Path, given: dict[str, str]) -> Way:
         raise CourseError("hand-ins by Git need git, which is not installed")
     store = GitStore(course.root)
     jobs = {mode: job_for(course, settings, roster, mode, given) for mode in ("watch", "once", "deliver")}
-    return Way(GitSource(course, store, jobs), GitSink(course, store, settings))
+    sink = GitSink(course, store, settings.returned, bool(settings.report))
+    return Way(GitSource(course, store, jobs), sink)
+
+
+class JobOfWay(Protocol):
+    """What the source needs of the job of its process."""
+
+    @property
+    def roster(self) -> str: ...
+
+    @property
+    def report(self) -> str: ...
 
 
 class GitSource:
     """Hand-ins that the process that fetches has stored."""
 
     keeps_all = True
+    module, what = "gradekit_lms.git.fetching", "repositories"
+    ended = "could not be fetched, since the process for this ended"
 
-    def __init__(self, course: RunningCourse, store: GitStore, jobs: dict[str, Job]) -> None:
+    def __init__(self, course: RunningCourse, store: GitStore, jobs: Mapping[str, JobOfWay]) -> None:
         self._course, self._store, self._jobs = course, store, jobs
         self._process: subprocess.Popen[bytes] | None = None
         self._again = 0.0
@@ -113,20 +127,14 @@ class GitSource:
             )
         log = self._store.log
         if self._process is not None and self._process.poll() is not None:
-            reason = f"could not be fetched, since the process for this ended: see {log}"
-            look.refused.append(Refusal(self.place, reason, name="repositories"))
+            look.refused.append(Refusal(self.place, f"{self.ended}: see {log}", name=self.what))
         if self._store.not_sent.is_dir() and (count := len(list(self._store.not_sent.iterdir()))):
             reason = f"refused by the host: see {log}, then empty {self._store.not_sent}"
             look.refused.append(Refusal(self.place, reason, name=counted(count, "result")))
         return look
 
     def collect(self, hand_in: HandIn) -> None:
-        collected = self._course.submitted(hand_in.student, hand_in.assignment)
-        with replacing(collected):
-            shutil.copytree(hand_in.folder, collected)
-            (collected / TIMESTAMP).write_text(
-                f"{hand_in.handed_in:%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8"
-            )
+        collect_kept(self._course, hand_in)
 
     def accepting(self, hand_in: HandIn) -> str:
         fetched = self._at(hand_in)
@@ -138,7 +146,7 @@ class GitSource:
         )
 
     def _at(self, hand_in: HandIn) -> Fetched | None:
-        return fetched_at(self._store, hand_in.student, hand_in.assignment, hand_in.handed_in.isoformat())
+        return self._store.at(hand_in.student, hand_in.assignment, hand_in.handed_in)
 
     def _keep_fetching(self) -> None:
         """Start the process again if it has ended, but not at once."""
@@ -153,7 +161,7 @@ class GitSource:
         self._store.log.parent.mkdir(parents=True, exist_ok=True)
         with self._store.log.open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "gradekit_lms.git.fetching"],
+                [sys.executable, "-m", self.module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
@@ -171,8 +179,9 @@ class GitSink:
 
     done = "returned"
 
-    def __init__(self, course: RunningCourse, store: GitStore, settings: GitHandIns) -> None:
-        self._course, self._store, self._settings = course, store, settings
+    def __init__(self, course: RunningCourse, store: GitStore, returned: str, report: bool = False) -> None:
+        self._course, self._store, self._report = course, store, report
+        self._returned = course.root / returned
 
     def why_away(self) -> str:
         return ""
@@ -196,7 +205,7 @@ class GitSink:
         fetched = self._fetched(page)
         if fetched is None or not (page.pages / RESULT_FILE).is_file():
             return
-        place = self._course.root / self._settings.returned / page.student / page.assignment / fetched.commit
+        place = self._returned / page.student / page.assignment / fetched.commit
         place.parent.mkdir(parents=True, exist_ok=True)
         with self._store.scratch() as scratch:
             for path in sorted(page.pages.iterdir()):
@@ -205,7 +214,7 @@ class GitSink:
             if place.exists():
                 os.rename(place, self._store.unfinished / secrets.token_hex(8))
             os.rename(scratch, place)
-        if self._settings.report:
+        if self._report:
             document = json.loads((place / RESULT_FILE).read_text(encoding="utf-8"))
             scale = page.record.max_points / document["max-score"] if document["max-score"] else 1.0
             score = document["score"] * scale
@@ -224,13 +233,7 @@ class GitSink:
             self._store.post(f"{page.student}\0{page.assignment}\0{fetched.commit}", outgoing)
 
     def _fetched(self, page: PageOf) -> Fetched | None:
-        return fetched_at(self._store, page.student, page.assignment, page.record.handed_in.isoformat())
-
-
-def fetched_at(store: GitStore, student: str, assignment: str, when: str) -> Fetched | None:
-    """The hand-in of this time, in ISO format."""
-    found = (fetched for _, fetched in store.of(student, assignment) if fetched.handed_in.isoformat() == when)
-    return next(found, None)
+        return self._store.at(page.student, page.assignment, page.record.handed_in)
 
 
 def _hand_in(folder: Path, fetched: Fetched) -> HandIn:

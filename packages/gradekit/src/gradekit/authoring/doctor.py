@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 
 from gradekit.checks.reference import Store
 from gradekit.course import Course, CourseError, refuse_pattern
+from gradekit.course.environment import activation
 from gradekit.course.kernels import COLD, LIMITED, SANDBOX, is_installed, require_kernel
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
@@ -34,7 +35,7 @@ from sandbox_kernel.view import hide, python_view
 #: "note" is worth a look; "optional" is needed only for the feature that it names
 OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
 _CONFIGURATION = "nbgrader_config.py"
-_INSTALL, _ACTIVATE = "`make setup`, or `pip install .`", "`source .venv/bin/activate`"
+_INSTALL = "`make setup`, or `pip install .`"
 _NO_COURSE = "`gradekit init` begins a course here; if you have one, run this in its folder"
 _WITHOUT_SANDBOX = (
     "none but a memory limit, a clean environment and a scratch folder: code can read what the grader can read, "
@@ -135,9 +136,9 @@ def _packages() -> Finding:
 def _command(name: str) -> Finding:
     place = shutil.which(name)
     if place is None:
-        return Finding(name, MISSING, "not on PATH", _ACTIVATE)
+        return Finding(name, MISSING, "not on PATH", f"`{activation()}`")
     if Path(place).parent != Path(sys.executable).parent:
-        return Finding(name, MISSING, f"{place} belongs to another environment", _ACTIVATE)
+        return Finding(name, MISSING, f"{place} belongs to another environment", f"`{activation()}`")
     return Finding(name, OK, place)
 
 

@@ -44,7 +44,8 @@ class Sample:
     full: bool = False
     change: Change | None = None
     write: WriteNotebook = lambda path, notebook: nbformat.write(notebook, path)
-    variant: Variant | None = None
+    #: of different answers, or edits that can be made one after the other
+    variants: tuple[Variant, ...] = ()
     answered: bool = True
 
 
@@ -61,14 +62,17 @@ def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) 
     Raises:
         CourseError: the assignment has no hidden checks, or several notebooks.
     """
-    name, source, main = _main(assignment)
+    name, source, main = only_notebook(assignment)
     for sample in samples:
         folder = submitted / sample.student / assignment.name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         notebook = assignment.released(name)
         if sample.answered:
-            _fill(notebook, sample.variant.apply(source) if sample.variant else source)
+            answers = source
+            for variant in sample.variants:
+                answers = variant.apply(answers)
+            _fill(notebook, answers)
         if sample.change:
             sample.change(notebook, main)
         sample.write(folder / f"{name}.ipynb", notebook)
@@ -78,14 +82,14 @@ def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
     """A right and a blank notebook, and the first mistake and alternative of the exercise with the most points."""
     yield Sample("right", full=True)
     yield Sample("blank", answered=False)
-    _, _, main = _main(assignment)
+    _, _, main = only_notebook(assignment)
     for student, variants in (
         ("mistake", mistakes_of(assignment)),
         ("alternative", alternatives_of(assignment)),
     ):
         first = next((variant for variant in variants if variant.cell == main), None)
         if first:
-            yield Sample(student, full=student == "alternative", variant=first)
+            yield Sample(student, full=student == "alternative", variants=(first,))
 
 
 def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
@@ -95,7 +99,7 @@ def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
             cell.source = without_markers(answer) if cell.cell_type == "code" else _TEXT_ANSWER
 
 
-def _main(assignment: Assignment) -> tuple[str, NotebookNode, str]:
+def only_notebook(assignment: Assignment) -> tuple[str, NotebookNode, str]:
     """The notebook's name, its source, and the answer cell whose hidden checks have the most points."""
     names = assignment.released_names()
     if not names:
@@ -243,7 +247,9 @@ ODD_CLASS = [
     Sample(
         "memory-hog",
         Status.KERNEL_DIED,
-        change=_body("hoard = []\nwhile True:\n    hoard.append(bytearray(b'x') * 2**28)"),
+        change=_body(  # the pauses let the memory's limit be noticed before an allocation fails
+            "import time\nhoard = []\nwhile True:\n    hoard.append(bytearray(b'x') * 2**28)\n    time.sleep(0.1)"
+        ),
     ),
     Sample("sys-exit", Status.PARTLY_GRADED, change=_prepend("import sys\nsys.exit('done')")),
     Sample(

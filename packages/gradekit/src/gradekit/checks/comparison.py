@@ -20,6 +20,12 @@ class CheckFailure(AssertionError):
     """A check did not pass. The message is for the student: it shows no input and no right value.
 
     `wrong` is the value or shape at fault and the right one, if the check compared two of them.
+
+    Example:
+        try:
+            assert_varies(output, name="output")
+        except CheckFailure:
+            fail("The output is the same everywhere: is the last layer missing?")
     """
 
     def __init__(self, sentence: str, wrong: WrongValue | WrongShape | None = None) -> None:

@@ -17,9 +17,9 @@ def for_checks(function: Callable[..., Any]) -> Any:
 
     Example:
         @for_checks
-        def attention(student, reference, /, width):
+        def attention(student, /, width):
             module = student.Attention(width)
-            module.load_state({"q.weight": reference.inputs("weights", q=(width, width))[0]})
+            module.load_state(named_weights({"q.weight": (width, width)}))
             return module
 
         @points(4)

@@ -13,7 +13,10 @@ from gradekit.session.proxy import Student
 from gradekit.submission.names import mentions, own_names, roundabout
 from gradekit.submission.syntax import parse
 
-#: torch's own attention, in all its forms: `forbid(*TORCH_ATTENTION)`
+#: Names of torch's own attention, in all its forms.
+#:
+#: Example:
+#:     only_own_attention = forbid(*TORCH_ATTENTION)
 TORCH_ATTENTION = (
     "scaled_dot_product_attention",
     "_scaled_dot_product*",
@@ -33,13 +36,15 @@ _BELOW = (
 )
 #: the message to the student
 READY_MADE = "Your answer uses `{}`, which does the work for you. Write the computation yourself."
+_BELOW_IT = "`{}` builds on another answer, which uses `{}`. Only that one loses its points for it."
 
 
 def forbid(*patterns: str) -> Any:
     """An autouse fixture for `conftest.py`: an answer that uses one of these names fails its checks.
 
     Only code that the answer depends on counts, in any cell: comparing an answer with a ready-made function is allowed.
-    So are functions, methods and variables of the student's own that have such a name.
+    So are functions, methods and variables of the student's own that have such a name. An answer that builds on another
+    exercise's keeps its points where only that one uses such a name, which is noted.
     Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. Determined students
     can get around this, so a cell that uses `exec` or the like is noted for the person who grades.
 
@@ -58,12 +63,15 @@ def forbid(*patterns: str) -> Any:
             if way := roundabout(source):
                 note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."
                 notes += [] if note in notes else [note]
-        sources = student.used_code(exercise_name(request.path.stem))
-        own = own_names(tuple(sources))
-        for source in sources:
-            word = mentions(source, everything, own)
-            if word:
+        exercise = exercise_name(request.path.stem)
+        every = student.used_code(exercise)
+        own = own_names(tuple(every))
+        for source in student.used_code(exercise, of_others=False):
+            if word := mentions(source, everything, own):
                 fail(READY_MADE.format(word))
+        for word in filter(None, (mentions(source, everything, own) for source in every)):
+            note = _BELOW_IT.format(exercise, word)
+            notes += [] if note in notes else [note]
 
     return only_own_code
 
@@ -133,7 +141,7 @@ def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
         if request.node.get_closest_marker("points") is None:
             return
         student: Student = request.getfixturevalue("student")
-        for source in student.used_code(exercise_name(request.path.stem)):
+        for source in student.used_code(exercise_name(request.path.stem), of_others=False):
             if _takes_class(source, name):
                 fail(f"Your answer uses {library}'s own `{name}`. {instead}")
 

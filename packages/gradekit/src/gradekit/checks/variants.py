@@ -77,6 +77,15 @@ class Mistake(Variant):
     `uses` and none of `lacks`. Set them where the wrong values are few and simple, so that they prove little.
 
     `cost` says why the mistake may cost a larger or smaller share of its exercise than others do.
+
+    Example:
+        SQUARE = Mistake(
+            "square",
+            cell="double",
+            edits=[("2 * x", "x * x")],
+            about=["test_value"],
+            sentence="You multiplied the number by itself.",
+        )
     """
 
     about: Sequence[str] = field(kw_only=True)
@@ -102,7 +111,11 @@ class Mistake(Variant):
 
 @dataclass(frozen=True)
 class Alternative(Variant):
-    """Another right answer, which must earn full marks."""
+    """Another right answer, which must earn full marks.
+
+    Example:
+        ALTERNATIVES = [Alternative("sum", cell="double", edits=[("2 * x", "x + x")])]
+    """
 
 
 #: what is written in the catalog that is being read
@@ -244,6 +257,9 @@ class Equivalent:
 
     Indentation and comments at the end of a line don't matter. A line that is only added has an empty `before`, one
     that is only removed an empty `after`.
+
+    Example:
+        EQUIVALENT = [Equivalent("double", "return 2 * x", "return x * 2", "Both products are equal.")]
     """
 
     cell: str

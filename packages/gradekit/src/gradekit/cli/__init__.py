@@ -27,7 +27,10 @@ _NOT_ON_WINDOWS = frozenset({"fcntl", "grp", "pwd", "resource", "termios"})
 _ELSEWHERE = "run it in gradekit's image or in WSL; see `gradekit help sandbox`"
 _GROUP = "gradekit.commands"
 #: commands that messages and pages name, and the packages that bring them
-_COMPANIONS = {"return": "gradekit-lms", "similar": "gradekit-integrity", "viva": "gradekit-integrity"}
+_COMPANIONS = {
+    **dict.fromkeys(("return", "lms", "lti", "requests"), "gradekit-lms"),
+    **dict.fromkeys(("similar", "viva", "defend", "written"), "gradekit-integrity"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -88,14 +91,15 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Answers a misspelt command with the one that was meant; of any other, argparse says which there are."""
+    """Answers a misspelt command with the one that was meant, in one line."""
 
     commands: Commands
 
     def error(self, message: str) -> NoReturn:
         unknown = re.search(r"invalid choice: (['\"])(.*)\1 \(", message)
-        if unknown and (nearest := did_you_mean(unknown[2], self.commands.names)):
-            _print_error(f"there is no command {unknown[2]}{nearest}")
+        if unknown:
+            nearest = did_you_mean(unknown[2], self.commands.names)
+            _print_error(f"there is no command {unknown[2]}{nearest or '; `gradekit --help` lists all'}")
             self.exit(2)
         super().error(message)
 

@@ -57,6 +57,12 @@ def add(commands: Commands) -> None:
     samples.add_argument(
         "--odd", action="append", default=[], metavar="ASSIGNMENT", help="add all unusual submissions"
     )
+    samples.add_argument(
+        "--class",
+        dest="typical",
+        action="store_true",
+        help="a class of thirty with the mistakes that a class makes, instead of one submission of each kind",
+    )
     new = commands.add("new", _new, "write a small working assignment for you to change")
     new.add_argument("name", metavar="NAME", help="for example 08_my_topic")
     new.add_arrays()
@@ -142,12 +148,14 @@ def _standalone(options: argparse.Namespace) -> None:
 
 def _samples(options: argparse.Namespace) -> None:
     from gradekit.authoring.samples import ODD_CLASS, ordinary_class, write_class
+    from gradekit.authoring.typical_class import typical_class
     from sandbox_kernel.folders import HeldFolder
 
     course, assignments = course_and_assignments(options)
     for assignment in assignments:
         odd = ODD_CLASS if assignment.name in options.odd else []
-        samples = [*ordinary_class(assignment), *odd]
+        ordinary = typical_class(assignment) if options.typical else ordinary_class(assignment)
+        samples = [*ordinary, *odd]
         with HeldFolder(".gradekit-samples-", course.root) as written:
             write_class(assignment, written, samples)
             for sample in samples:

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -123,7 +123,7 @@ def _grade(
     not_graded: list[str] = []
     if not students:
         return problems, not_graded
-    start_server(course, options.sandbox, options.scheduler)
+    start_server(course, [assignment], options.sandbox, options.scheduler)
     from gradekit.grading.write import RefusedHandIn, Writer
 
     with (
@@ -220,12 +220,15 @@ def require_plugged_in(course: "RunningCourse") -> None:
         )
 
 
-def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = "") -> None:
-    """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
+def start_server(
+    course: "RunningCourse", assignments: "Sequence[Assignment]", sandbox: str | None, scheduler: str = ""
+) -> None:
+    """Start the sandbox's kernel server, so that it imports what these assignments need while this process imports its own."""
     if not scheduler and sandbox != NONE:
+        from gradekit.course.libraries import libraries_of, modules_for
         from sandbox_kernel.start import launch_server
 
-        launch_server(course.layout.hidden)
+        launch_server(course.layout.hidden, modules_for(libraries_of(assignments)))
 
 
 def _class_grading(

@@ -120,7 +120,10 @@ def course_and_assignments(options: argparse.Namespace) -> "tuple[RunningCourse,
     source = course.layout.folder(course.layout.source, ".")
     known = {assignment.name: assignment for assignment in course.layout.assignments()}
     if not known:
-        raise CourseError(f"{source} has no assignments: run this in a course folder, or use --course-dir")
+        raise CourseError(
+            f"{source} has no assignments: run this in a course folder, or use --course-dir; "
+            "`gradekit init` begins a course"
+        )
     for name in names:
         refuse_pattern(course.layout.assignment(name).source_folder)
     names = names or list(filter(None, [course.folders.assignment_id])) or list(known)
@@ -151,8 +154,16 @@ def at_least_one(text: str) -> int:
 
 
 def progress_bar(title: str, unit: str, total: int | None = None, quiet: bool = False) -> "tqdm[NoReturn]":
-    """A progress bar on stderr, if that is a terminal and unless it is to be quiet. It starts no thread, since a process with threads can't be forked safely."""
+    """A progress bar on stderr; where that is no terminal, lines, if the total is known. Nothing if it is to be quiet.
+
+    It starts no thread, since a process with threads can't be forked safely.
+    """
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0
-    return tqdm(total=total, desc=title, unit=f" {unit}s", disable=quiet or None)
+    bar: tqdm[NoReturn] = tqdm(total=total, desc=title, unit=f" {unit}s", disable=quiet or None)
+    if bar.disable and total and not quiet:
+        from gradekit.cli.log_lines import ProgressLines
+
+        return ProgressLines(title, unit, total)
+    return bar

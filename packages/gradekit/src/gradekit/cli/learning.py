@@ -2,6 +2,8 @@
 
 import argparse
 import importlib.util
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -85,7 +87,7 @@ class _Desk:
         return found
 
     def chosen(self, wanted: str) -> "Assignment":
-        """The assignment with this name or beginning; without one, the first whose points aren't all reached.
+        """The assignment with this name, number or beginning; without one, the first whose points aren't all reached.
 
         Raises:
             CourseError: there is none.
@@ -94,6 +96,8 @@ class _Desk:
         if not wanted:
             return next((found for found in known if not self._is_done(found.name)), known[-1])
         fitting = [found for found in known if found.name == wanted]
+        if not fitting and wanted.isdecimal():  # `1` means 01, not 10
+            fitting = [found for found in known if _number(found.name) == int(wanted)]
         fitting = fitting or [found for found in known if found.name.startswith(wanted)]
         if len(fitting) != 1:
             what = "more than one assignment" if fitting else "no assignment"
@@ -119,6 +123,11 @@ class _Desk:
         if before is None or (now.points, -now.maximum) > (before.points, -before.maximum):
             self.reached[name] = now
             write_atomically(self.folder / _PROGRESS, msgspec.json.encode(self.reached).decode())
+
+
+def _number(name: str) -> int | None:
+    digits = re.match("[0-9]+", name)
+    return int(digits[0]) if digits else None
 
 
 def _progress(path: Path) -> dict[str, Reached]:
@@ -168,7 +177,8 @@ def _open(desk: _Desk, own: Path, assignment: "Assignment", opening: bool) -> No
         print_lines(["JupyterLab runs until you press Ctrl-C. Type these commands in a second terminal."])
         subprocess.run([sys.executable, "-m", "jupyterlab", str(notebook)], cwd=own, check=False)
     else:
-        print_lines([f"  jupyter lab {quoted(str(notebook))}   # opens it; so does VS Code"])
+        as_root = " --allow-root" if os.path.expanduser("~") == "/root" else ""
+        print_lines([f"  jupyter lab{as_root} {quoted(str(notebook))}   # opens it; so does VS Code"])
 
 
 def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
@@ -193,10 +203,13 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
     pages = [f"--student={LEARNER}", "--force", "--log-level=WARN"]
     run_shown(course.root, "nbgrader", "generate_feedback", name, *pages)
     (row,) = (row for row in locked_class_table(course, assignment).rows if row.student == LEARNER)
-    desk.keep(name, Reached(row.earned or 0.0, row.out_of))
+    now = Reached(row.earned or 0.0, row.out_of)
+    desk.keep(name, now)
     page = course.folders.format_path(course.folders.feedback_directory, LEARNER, name)
     shown = Path(course.root, page, f"{assignment.released_names()[0]}.html")
     print_lines(["", *desk.table(), ""])
+    if now.points < desk.reached[name].points:
+        print_lines([f"This time: {now.points:g} of {now.maximum:g} points. The best result is kept."])
     if row.waiting:
         print_lines(
             [f"For you to judge: {', '.join(row.waiting)}. `{command} --solution` shows what could be said."]

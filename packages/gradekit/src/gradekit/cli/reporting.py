@@ -157,7 +157,9 @@ def _deal(options: argparse.Namespace) -> None:
     readings = deal_out(submissions, graders, options.twice, options.seed, kept)
     known = set(dealt.readings)
     paths = write_lists(course, assignment, Dealt(readings, dealt.scores), answers, options.address)
-    print(f"{assignment.name}: {len(submissions)} submissions with {len(answers)} written answers")
+    print(
+        f"{assignment.name}: {counted(len(submissions), 'submission')} with {counted(len(answers), 'written answer')}"
+    )
     for path in paths:
         own = [reading for reading in readings if reading.grader == path.stem]
         second, new = sum(reading.second for reading in own), len(set(own) - known)

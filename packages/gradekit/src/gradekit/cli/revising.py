@@ -1,4 +1,4 @@
-"""Commands that change an assignment that has submissions: revise and deadline."""
+"""Commands that change an assignment that has submissions: revise, deadline, extend."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -53,6 +53,14 @@ def add(commands: Commands) -> None:
     deadline.add_argument("--student", metavar="ID", help="give this student an extension until TIME")
     deadline.add_argument(
         "--days", type=at_least_one, metavar="N", help="with --student: until N days after the deadline"
+    )
+    extending = commands.add_for_assignment(
+        "extend", _deadline, "give one student more time, like `deadline` with --student and --days"
+    )
+    extending.set_defaults(time=None)
+    extending.add_argument("student", metavar="STUDENT")
+    extending.add_argument(
+        "--days", type=at_least_one, required=True, metavar="N", help="until N days after the deadline"
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gradekit.cli.common import Commands, print_lines
 from gradekit.course import CourseError
+from gradekit.course.environment import activation
 from gradekit.course.printing import quoted
 
 _FOLDER = Path("gradekit-demo")
@@ -50,8 +51,11 @@ def _topics() -> list[str]:
 
 def _help(options: argparse.Namespace) -> None:
     topics = _topics()
+    known = ", ".join(f"`gradekit help {quoted(topic)}`" for topic in topics)
+    if not options.topic:
+        print(f"The topics are {known}. A command explains itself with --help.")
+        return
     if options.topic not in topics:
-        known = ", ".join(f"`gradekit help {quoted(topic)}`" for topic in topics)
         raise CourseError(f"the topics are {known}; a command explains itself with --help")
     print((_TOPICS / f"{options.topic}.md").read_text(encoding="utf-8"), end="")
 
@@ -78,6 +82,7 @@ def _init(options: argparse.Namespace) -> None:
     lines += [f"  {path.relative_to(root)}" for path in (written, notebook, assignment.checks)]
     lines += ["The assignment works. Release it, then change it piece by piece (`gradekit help checks`):"]
     lines += [f"  cd {quoted(str(folder))}"] * (folder != Path())
+    lines += _activating()
     lines += [
         f"  nbgrader generate_assignment {quoted(assignment.name)}   # the notebook for students, in release/"
     ]
@@ -119,9 +124,10 @@ def _demo(options: argparse.Namespace) -> int:
     folder = quoted(str(options.folder))
     print_lines(
         [
+            *_activating(),
             f"  cd {folder} && gradekit audit {quoted(name)}   # are the checks right? grade every known mistake",
-            f"  gradekit --course-dir {folder} adopt   # what gradekit would do with an nbgrader course",
-            "  gradekit init my-course   # a course of your own",
+            "  gradekit adopt   # what gradekit would do with an nbgrader course, such as this one",
+            "  cd .. && gradekit init my-course   # a course of your own",
         ]
     )
     if not options.no_open and has_desktop():
@@ -129,6 +135,12 @@ def _demo(options: argparse.Namespace) -> int:
 
         webbrowser.open(page.as_uri())
     return 0
+
+
+def _activating() -> list[str]:
+    """The line that comes before commands, if the shell doesn't find them."""
+    command = activation()
+    return [f"  {command}   # so that your shell finds the commands below"] * bool(command)
 
 
 def run_shown(root: Path, command: str, *arguments: str) -> None:

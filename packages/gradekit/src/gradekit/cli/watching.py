@@ -61,7 +61,7 @@ def _watch(options: argparse.Namespace) -> int:
     named = course_and_assignments(options)[1] if options.assignments else ()
     chosen = tuple(assignment.name for assignment in named)
     require_plugged_in(course)
-    start_server(course, options.sandbox)
+    start_server(course, named or course.layout.assignments(), options.sandbox)
     from gradekit.grading.autograde import GradingOptions
     from gradekit.watch.loop import Watch
     from gradekit.watch.status import Event

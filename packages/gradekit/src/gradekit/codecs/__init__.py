@@ -111,7 +111,12 @@ def codec_named(library: str) -> Codec:
 
 
 def describe(value: Any) -> str:
-    """A value as a student would name it, without its contents."""
+    """A value as a student would name it, without its contents.
+
+    Example:
+        if student.double(2) is None:
+            fail(f"`double` should return a number, not {describe(None)}.")
+    """
     return codec_of(value).describe(value)
 
 

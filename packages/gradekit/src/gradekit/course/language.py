@@ -16,7 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from traitlets import Unicode
+from traitlets import Bool, Unicode
 from traitlets.config import Configurable
 
 from gradekit.course import CourseError
@@ -32,6 +32,9 @@ class FeedbackPage(Configurable):
 
     language = Unicode(
         ENGLISH, help="language of the fixed texts on students' pages: one with a catalogue languages/*.po"
+    ).tag(config=True)
+    requests = Bool(
+        False, help="show beside each failed check how to say that it is wrong; see `gradekit requests`"
     ).tag(config=True)
 
 

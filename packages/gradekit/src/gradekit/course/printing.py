@@ -52,7 +52,7 @@ def quoted(name: object) -> str:
 
 def counted(number: int, noun: str) -> str:
     """The number and the noun: "1 entry", "2 entries"."""
-    many = noun[:-1] + "ies" if noun.endswith("y") else f"{noun}s"
+    many = noun[:-1] + "ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
     return f"{number} {noun if number == 1 else many}"
 
 

@@ -8,6 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from gradekit.course import Assignment, CourseError
+from gradekit.course.libraries import libraries_of
 from gradekit.course.printing import quoted
 from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.instructors_text import instructors_texts, put_instructors_text
@@ -80,7 +81,8 @@ class ClassGrading:
                 f"`nbgrader autograde {quoted(assignment.name)} --no-execute`"
             )
         self._course, self.assignment = course, assignment
-        self._how = settings.how_to_run(assignment.name)
+        how, libraries = settings.how_to_run(assignment.name), libraries_of([assignment])
+        self._how = replace(how, limits=replace(how.limits, torch="torch" in libraries))
         self._fresh, self._force = options.fresh or settings.fresh, options.force
         self._repeat_seconds = settings.repeat_budget
         self._cache = ResultCache(course.root)
@@ -88,7 +90,7 @@ class ClassGrading:
         self._shared = workers is not None
         if options.scheduler:
             workers = workers or DaskWorkers(assignment, options.scheduler)
-        self._workers = workers or local_workers(options.workers, course.layout)
+        self._workers = workers or local_workers(options.workers, course.layout, libraries)
         self._released = {name: assignment.released(name) for name in course.notebooks_of(assignment)}
         with course.gradebook() as gradebook:
             self._texts = instructors_texts(gradebook, assignment.name)

@@ -1,12 +1,14 @@
 """One submission's notebook as a task for a worker process, on this machine or on another."""
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 
 from gradekit.course import Assignment, Course
+from gradekit.course.libraries import LIBRARIES, modules_for
 from gradekit.grading.workers import Workers
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CacheKey
@@ -55,9 +57,10 @@ def carry_out(task: Task) -> Try:
         return try_once(job, task.key, task.exercises, task.wary)
 
 
-def local_workers(count: int, course: Course) -> LocalWorkers:
-    """Processes on this machine that grade with kernels from one warm server."""
-    return Workers(carry_out, count, _longest_seconds, course.hidden, modules=("gradekit.verdict.grade",))
+def local_workers(count: int, course: Course, libraries: Iterable[str] = LIBRARIES) -> LocalWorkers:
+    """Processes on this machine that grade with kernels from one warm server, and have imported these libraries."""
+    modules = ("gradekit.verdict.grade", *({"torch"} & set(libraries)))
+    return Workers(carry_out, count, _longest_seconds, course.hidden, modules, modules_for(libraries))
 
 
 def _longest_seconds(task: Task) -> float:

@@ -59,6 +59,7 @@ class Workers(Generic[T, R]):
         seconds: wall time after which a task counts as hung, and its worker is killed.
         hidden: have the workers take their kernels from one warm server, where they don't see these folders; None if not.
         modules: the modules that `work` imports when it is called; they are imported before the workers are forked.
+        in_kernels: the modules that this warm server imports, if there is none yet; by default all that it can.
     """
 
     work: Callable[[T], R]
@@ -66,6 +67,7 @@ class Workers(Generic[T, R]):
     seconds: Callable[[T], float]
     hidden: Sequence[str] | None
     modules: Sequence[str] = ()
+    in_kernels: Sequence[str] | None = None
     _workers: list[_Worker[T]] = field(init=False, default_factory=list)
     _again: deque[_Entry[T]] = field(init=False, default_factory=deque)
     _room: int = field(init=False, default=1)
@@ -127,11 +129,12 @@ class Workers(Generic[T, R]):
         return any(worker.entry for worker in self._workers)
 
     def _server(self) -> socket.socket | None:
-        return None if self.hidden is None else launch_server(self.hidden)
+        return None if self.hidden is None else launch_server(self.hidden, self.in_kernels)
 
     def _import(self) -> None:
         for module in self.modules:
-            importlib.import_module(module)
+            with contextlib.suppress(ModuleNotFoundError):  # torch may not be installed
+                importlib.import_module(module)
         _use_one_thread()
 
     def _idle_worker(self) -> _Worker[T]:
@@ -140,7 +143,7 @@ class Workers(Generic[T, R]):
             server = self._server()
             os.environ.setdefault("OMP_NUM_THREADS", "1")
             module = getattr(self.work, "func", self.work).__module__  # of a partial, that of its function
-            idle = _started(self.work, server, forking_server([module, *self.modules, "torch"]))
+            idle = _started(self.work, server, forking_server([module, *self.modules]))
             self._workers.append(idle)
         return idle
 

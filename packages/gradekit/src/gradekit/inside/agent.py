@@ -300,11 +300,11 @@ name_history = NameHistory()
 _connection: socket.socket | None = None
 
 
-def import_early() -> None:
+def import_early(torch: bool) -> None:
     """Import what calls need: no call is charged for it, and no file of the student's can take its place."""
     import safetensors.numpy
 
-    if has_torch():
+    if torch and has_torch():
         import safetensors.torch  # noqa: F401
 
 

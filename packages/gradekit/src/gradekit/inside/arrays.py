@@ -6,6 +6,7 @@ course that uses NumPy arrays runs without it.
 
 import importlib.util
 import math
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,10 +36,9 @@ def has_torch() -> bool:
 
 
 def use_one_thread() -> None:
-    """Import torch, if it is installed, and have it compute in one thread: this process is one of many."""
-    if has_torch():
-        import torch
-
+    """Have torch compute in one thread, now or once it is imported: this process is one of many."""
+    os.environ |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
 
 

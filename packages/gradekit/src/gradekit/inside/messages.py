@@ -217,6 +217,9 @@ def probe(array: Any) -> Any:
 
     Gradients are taken of `(output * probe(output)).sum()`. The plain sum would hide mistakes, since rows of a
     softmax always add up to 1.
+
+    Example:
+        loss = (output * probe(output)).sum()
     """
     if not is_tensor(array):
         steps = np.arange(1, array.size + 1, dtype=np.float64)

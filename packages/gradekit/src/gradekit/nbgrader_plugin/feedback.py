@@ -1,7 +1,8 @@
 """In generate_feedback: write a page for a graded notebook, without scripts or network."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ from gradekit.verdict.results import STATUSES, Status, SubmissionResult, points_
 _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES = 30.0, 1_024, 64 * 2**20
 #: notes on a page, and characters in each
 MAX_NOTES, MAX_NOTE = 50, 600
+#: functions of other packages that add a part to a page: of (assignment, student, name, notebook, clock), as HTML or empty
+_SECTIONS = "gradekit.page_sections"
 #: key of the resources: the student's deadline
 DEADLINE = "deadline"
 NOT_RENDERED = N_(
@@ -159,7 +162,23 @@ class FeedbackExporter(Exporter):
         )
         clock = CourseTime(config=self.config)
         times = tuple(clock.in_words(time) if time else "" for time in (deadline, deadline and handed_in))
-        return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None, *times)
+        shown = names | {"student": printable(str(student))}
+        requests = FeedbackPage(config=self.config).requests
+        sections = self._sections(assignment, student, names["notebook"], nb, clock)
+        return _Frame(shown, result, shows, attempt or None, times[0], times[1], requests, sections)
+
+    def _sections(
+        self, assignment: str, student: str, name: str, nb: NotebookNode, clock: CourseTime
+    ) -> list[str]:
+        """What other packages add. A file of theirs that can't be read costs the page only their part."""
+        sections = []
+        for point in entry_points(group=_SECTIONS):
+            try:
+                of = configured_course(self.config).assignment(assignment)
+                sections.append(point.load()(of, student, name, nb, clock))
+            except CourseError as error:
+                self.log.warning("The page of %s for %s lacks a section: %s", printable(student), name, error)
+        return sections
 
     def _handed_in(self, assignment: str, student: str, autograded: Path) -> datetime | None:
         """The time in timestamp.txt, or else that of the newest notebook, as `gradekit watch --folder` takes it."""
@@ -209,16 +228,20 @@ class _Frame:
     attempt: AttemptLine | None
     deadline: str = ""
     handed_in: str = ""
+    requests: bool = False
+    sections: list[str] = field(default_factory=list)
 
 
 def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str], pictures: Pictures) -> str:
-    parts = PageParts(nb, frame.result, given, shows=frame.shows, pictures=pictures).parts()
+    parts = PageParts(
+        nb, frame.result, given, shows=frame.shows, requests=frame.requests, pictures=pictures
+    ).parts()
     return _rendered(nb, frame, parts)
 
 
 def _page_without_cells(nb: NotebookNode, frame: _Frame) -> str:
     """A page with the points and the reason, without any of the student's text."""
-    without_notes = replace(frame, result=replace(frame.result, notes=[], cells=[]))
+    without_notes = replace(frame, result=replace(frame.result, notes=[], cells=[]), sections=[])
     return _rendered(nb, without_notes, [], NOT_RENDERED)
 
 
@@ -263,6 +286,7 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
         if result.nothing_graded
         else sum(row.points - (row.score or 0) for row in rows if row.awaits_grading),
         parts=parts,
+        sections=frame.sections,
         reason=_(reason),
     )
 

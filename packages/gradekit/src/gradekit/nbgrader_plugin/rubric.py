@@ -13,6 +13,7 @@ from traitlets import Float
 from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from gradekit.course.configuration import course_in
 from gradekit.course.printing import shortened
+from gradekit.course.rubrics import RUBRIC, rubric_items
 from gradekit.nbgrader_plugin.run_checks import RESULT
 from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import check_output
@@ -27,9 +28,7 @@ from gradekit.page.markdown import highlighted_code, safe_markdown
 from gradekit.page.pictures import OF_PAGE, Pictures, text_and_pictures
 from gradekit.verdict.results import SubmissionResult
 
-#: where the rubric begins in a model answer
-RUBRIC = "**Rubric"
-#: marks the rubric's cell for the template
+#: in the metadata of the rubric's cell, for the template: the answer's grade_id, and the items that a grader can tick
 MARK = "gradekit_rubric"
 #: texts of a page that name a student or a file, who may have chosen them
 _OF_PEOPLE = ("student", "last_name", "first_name", "notebook_path", "notebook_id", "assignment_id")
@@ -54,8 +53,9 @@ class ShowRubric(Preprocessor):
         own = _check_tables(nb)
         cells = []
         for cell in nb.cells:
+            cell.metadata.pop(MARK, None)  # a student's cell is no rubric
             if model := models.get(grade_id(cell) or ""):
-                cells.append(_rubric_cell(model))
+                cells.append(_rubric_cell(model, grade_id(cell) or ""))
             cells.append(cell)
         nb.cells = cells
         budget = PageBudget(self.page_seconds, PAGE_CHARACTERS)
@@ -105,13 +105,17 @@ def _cut_to(budget: PageBudget, nb: NotebookNode) -> None:
             cell.source = shortened(cell.source, _BEGINNING)
 
 
-def _rubric_cell(model: NotebookNode) -> NotebookNode:
+def _rubric_cell(model: NotebookNode, answer_cell: str) -> NotebookNode:
     answer, mark, rest = model.source.partition(RUBRIC)
     if model.cell_type == "code":
         answer, mark, rest = f"```python\n{model.source}\n```", "", ""
-    parts = [mark + rest] if mark else []
+    items, text = rubric_items(mark + rest)
+    parts = [text] if text else []
     parts.append(_MODEL.format(answer.strip()))
-    cell: NotebookNode = v4.new_markdown_cell("\n\n".join(parts), metadata={MARK: True})
+    shown = [{"points": item.points, "text": item.text, "line": item.line} for item in items]
+    cell: NotebookNode = v4.new_markdown_cell(
+        "\n\n".join(parts), metadata={MARK: {"answer": answer_cell, "items": shown}}
+    )
     if model.get("attachments"):
         cell["attachments"] = model.attachments
     return cell

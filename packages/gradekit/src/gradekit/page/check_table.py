@@ -58,14 +58,21 @@ def checks_as_text(exercise: ExerciseResult) -> str:
     return "\n".join(lines)
 
 
-def checks_as_html(exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading]) -> str:
-    """The table of the checks, with links to those of the notebook's headings that explain them."""
+def checks_as_html(
+    exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading], requests: bool = False
+) -> str:
+    """The table of the checks, with links to those of the notebook's headings that explain them.
+
+    With `requests`, it says how to object to a check that failed.
+    """
     title = page_titles(notebook, found).get(exercise.grade_id) or exercise_name(exercise.grade_id)
     head = "".join(
         f'<th scope="col" style="{_CELL} white-space:nowrap;">{escape(_(name))}</th>' for name in _COLUMNS
     )
+    of = exercise_name(exercise.grade_id)
     rows = "".join(
-        _row(check, explaining(notebook, found, exercise.grade_id, check.see)) for check in exercise.checks
+        _row(check, explaining(notebook, found, exercise.grade_id, check.see), of if requests else "")
+        for check in exercise.checks
     )
     return (
         '<table class="gradekit-checks" '
@@ -88,7 +95,7 @@ def exercise_as_html(exercise: ExerciseResult, title: str) -> str:
     return f'<p>{escape(title)}: <b style="color:{color};">{mark} {escape(right_or_not(exercise))}</b></p>'
 
 
-def _row(check: CheckResult, place: Heading | None) -> str:
+def _row(check: CheckResult, place: Heading | None, exercise: str) -> str:
     color = _COLORS.get(check.outcome, "#7a4f01")
     lines = [f"<div>{code_marked(check.sentence)}</div>"]
     if found := [(label, code_marked(text)) for label, text in _findings(check) if text]:
@@ -100,6 +107,8 @@ def _row(check: CheckResult, place: Heading | None) -> str:
         lines.append(_line(N_("Explained in"), Markup(link)))
     if check.try_it:
         lines.append(_try_it(check.try_it))
+    if exercise and check.outcome != CheckOutcome.PASSED:
+        lines.append(_request(f"{exercise}::{check.name}: "))
     mark = {CheckOutcome.PASSED: "✓", CheckOutcome.PARTLY_PASSED: "◐"}.get(check.outcome, "✗")
     return (
         f'<tr><td style="{_CELL}">{"".join(lines)}</td>'
@@ -111,6 +120,15 @@ def _row(check: CheckResult, place: Heading | None) -> str:
 def _try_it(lines: str) -> str:
     what = _("Paste these lines into a new cell below your answer, and run it. One click selects them.")
     return _TRY_IT.format(title=escape(_("Try it yourself")), what=escape(what), code=highlighted_code(lines))
+
+
+def _request(line: str) -> str:
+    what = _(
+        "Write this line and your reason into a file requests.txt next to the notebook, and hand in again. A person reads it."
+    )
+    return _TRY_IT.format(
+        title=escape(_("I think this check is wrong")), what=escape(what), code=escape(line)
+    )
 
 
 def _findings(check: CheckResult) -> list[tuple[str, str]]:

@@ -55,7 +55,7 @@ class PageParts:
     `given` holds the sources of the released cells; any other cell is shown as the student's own. `shows` is what
     `result` was reduced to (see `shown.py`). Once `budget`
     is out of time, cells are shown as plain text; cells for which it has no room are left out. `pictures` have limits
-    of their own.
+    of their own. With `requests`, the page says how to object to a check.
     """
 
     notebook: NotebookNode
@@ -63,6 +63,7 @@ class PageParts:
     given: frozenset[str]
     budget: PageBudget = field(default_factory=lambda: PageBudget(PAGE_SECONDS, PAGE_CHARACTERS))
     shows: Shows = Shows.EVERYTHING
+    requests: bool = False
     pictures: Pictures = field(default_factory=Pictures)
     _level: int = 2
     _ids: set[str] = field(init=False)
@@ -113,7 +114,7 @@ class PageParts:
         if self.shows is Shows.EXERCISES:
             title = page_titles(self.notebook, found).get(name, exercise_name(name))
             return Part("verdict", exercise_as_html(exercise, title), name)
-        table = checks_as_html(exercise, self.notebook, found)
+        table = checks_as_html(exercise, self.notebook, found, self.requests)
         changed = nbgrader_metadata(cell).get("score", exercise.earned) != exercise.earned
         return Part("verdict", table, name, score=_score(cell) if changed or waits else "")
 

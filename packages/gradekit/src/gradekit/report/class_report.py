@@ -16,14 +16,22 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import code_marked
 from gradekit.report.graders import Calibration, calibration, calibration_lines
 from gradekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
-from gradekit.report.pages import SimilarityFound, folder_of, page_environment, save_page, similarity_found
+from gradekit.report.pages import (
+    DefenseFound,
+    SimilarityFound,
+    folder_of,
+    page_environment,
+    save_page,
+)
 from gradekit.report.statistics import (
     ENOUGH_STUDENTS,
     AssignmentScores,
     CheckStatistics,
+    ExerciseOutcome,
     FellBehind,
     NamedMistake,
     check_statistics,
+    exercise_outcomes,
     fell_behind,
     named_mistakes,
     progress,
@@ -76,10 +84,16 @@ class ClassReport:
     behind: list[FellBehind]
     graders: Calibration | None = None
     similar: SimilarityFound | None = None
+    defense: DefenseFound | None = None
 
     @property
     def statuses(self) -> list[tuple[str, int]]:
         return Counter(member.status for member in self.results.members).most_common()
+
+    @property
+    def exercises(self) -> list[ExerciseOutcome]:
+        defended = self.defense.exercises if self.defense else ()
+        return exercise_outcomes(self.results, {one.exercise: one.defended for one in defended})
 
     @property
     def quartiles(self) -> tuple[float, float, float] | None:
@@ -125,7 +139,8 @@ def make_report(
         progress(so_far),
         fell_behind(so_far),
         calibration(course, assignment),
-        similarity_found(assignment),
+        SimilarityFound.read(assignment),
+        DefenseFound.read(assignment),
     )
 
 
@@ -155,6 +170,11 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
         yield f"  left out, since they are not in the gradebook anymore: {', '.join(results.removed)}"
     if results.waiting:
         yield f"  awaiting manual grading: {counted(results.waiting, 'answer')}"
+    for exercise in report.exercises:
+        if exercise.quartiles and exercise.passed is None:
+            _, middle, _ = exercise.quartiles
+            scores = f"{len(exercise.scores)} scored, median {middle:g} of {exercise.points:g}"
+            yield f"  {printable(exercise.title)}: {scores}, {exercise.waiting} to grade"
     yield from calibration_lines(report.graders) if report.graders else ()
     for mistake in report.re_teach[:_MAX_RE_TEACH]:
         yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"
@@ -165,6 +185,8 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
         yield f"  checks with a warning: {warned} of {len(report.checks)}"
     if report.similar:
         yield f"  similar answers, pairs that stand out: {report.similar.pairs}"
+    for one in report.defense.exercises if report.defense else ():
+        yield f"  {one.exercise}: {one.passed} passed, {one.defended} of them defended it, to talk to: {len(one.talk)}"
     if not results.checks:
         return
     unnamed = [entry for entry in report.groups if entry.group.same_output and not entry.group.mistake]
@@ -255,6 +277,7 @@ def _as_data(report: ClassReport) -> dict[str, Any]:
             for member in results.members
         ],
         "checks": [asdict(found) | {"difficulty": found.difficulty} for found in report.checks],
+        "exercises": [asdict(exercise) for exercise in report.exercises],
         "mistakes": [asdict(mistake) for mistake in report.mistakes],
         "groups": [asdict(entry.group) | {"excerpt": entry.excerpt} for entry in report.groups],
         "progress": [

@@ -9,16 +9,18 @@ import random
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
 import nbformat
+from nbgrader.api import BaseCell, Comment
 
 from gradekit.course import Assignment, CourseError
 from gradekit.course.cells import CellKind, find_cell, grade_id
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import defused, printable, quoted
+from gradekit.course.rubrics import RubricItem, rubric_items, rubric_of
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
 
@@ -26,11 +28,35 @@ _FOLDER = "dealt"
 #: entry in the column `score` for a first reading, whose scores are in nbgrader's gradebook
 _IN_FORMGRADER = "in formgrader"
 _FIRST, _SECOND = "first", "second"
-_COLUMNS = ("reading", "answer", "points", "score", "link", "text", "submission")
+_COLUMNS = ("reading", "answer", "points", "score", "items", "link", "text", "rubric", "submission")
+#: an item in the column `rubric`, and numbers of items in the column `items`
+_NUMBERED = re.compile(r"(\d{1,3})\. \((\d+(?:\.\d+)?)\) (.*)")
+_NUMBERS = re.compile(r"\d{1,3}(?:[\s,;]+\d{1,3})*")
 _NAME = re.compile(r"\w[\w.@-]{0,39}")
 _MAX_TEXT = 10_000
-#: the score of a second reading, by submission and answer
-Scores = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True)
+class SecondScore:
+    """The score of a second reading. `items` are the numbers of those given, as typed, in the numbered `rubric`."""
+
+    score: float
+    items: str = ""
+    rubric: str = ""
+
+    @property
+    def numbered(self) -> dict[int, RubricItem]:
+        found = map(_NUMBERED.fullmatch, self.rubric.splitlines())
+        return {int(one[1]): RubricItem(float(one[2]), one[3]) for one in found if one}
+
+    @property
+    def given(self) -> set[RubricItem]:
+        numbered = self.numbered
+        return {numbered[int(number)] for number in re.findall(r"\d+", self.items)}
+
+
+#: by submission and answer
+Scores = dict[tuple[str, str], SecondScore]
 
 
 @dataclass(frozen=True)
@@ -44,7 +70,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class WrittenAnswer:
-    """An answer that a person grades. `submission` is the id of the notebook in the gradebook; `score` is the manual one."""
+    """An answer that a person grades. `submission` is the id of the notebook in the gradebook; `score` and `comment` are manual."""
 
     submission: str
     student: str
@@ -52,6 +78,7 @@ class WrittenAnswer:
     cell: str
     points: float
     score: float | None
+    comment: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,8 +98,14 @@ def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[Writ
         if assignment.kind_of(name, cell) in (CellKind.TASK, CellKind.MANUAL)
     }
     with course.alone(), course.gradebook() as gradebook:
+        columns = (Comment.notebook_id, BaseCell.name, Comment.manual_comment)
+        texts = gradebook.db.query(*columns).join(BaseCell, BaseCell.id == Comment.cell_id)
+        comments = {(notebook, cell): text or "" for notebook, cell, text in texts}
         answers = [
-            WrittenAnswer(id, student, notebook, grade.name, grade.max_score, grade.manual_score)
+            WrittenAnswer(
+                *(id, student, notebook, grade.name, grade.max_score, grade.manual_score),
+                comments.get((id, grade.name), ""),
+            )
             for student, id, notebook, grade in grades_of(gradebook, assignment.name)
             if (notebook, grade.name) in by_hand
             and (grade.needs_manual_grade or grade.manual_score is not None)
@@ -208,14 +241,17 @@ def write_lists(
     rows: dict[str, list[tuple[str, ...]]] = {}
     for reading in dealt.readings:
         for answer in of_submission.get(reading.submission, []):
-            kind, score, text = _FIRST, _IN_FORMGRADER, ""
+            kind, score, items, text, rubric = _FIRST, _IN_FORMGRADER, "", "", ""
             if reading.second:
                 known = dealt.scores.get((answer.submission, answer.cell))
-                kind, score = _SECOND, "" if known is None else f"{known:g}"
+                kind, score = _SECOND, "" if known is None else f"{known.score:g}"
                 text = _text_of(course, assignment, answer)
+                # the numbers that were typed are those of the rubric beside them
+                items = known.items if known else ""
+                rubric = known.rubric if known and items else _numbered(assignment, answer)
             link = f"{address.rstrip('/')}/formgrader/submissions/{answer.submission}"
             cell, points = str(defused(answer.cell)), f"{answer.points:g}"
-            row = (kind, cell, points, score, link, text, answer.submission)
+            row = (kind, cell, points, score, items, link, text, _harmless(rubric), answer.submission)
             rows.setdefault(reading.grader, []).append(row)
     paths = []
     for grader in sorted({reading.grader for reading in dealt.readings}):
@@ -233,17 +269,26 @@ def _lists(assignment: Assignment) -> list[Path]:
     return sorted(path for path in folder.glob("*.csv") if _NAME.fullmatch(path.stem))
 
 
+def _numbered(assignment: Assignment, answer: WrittenAnswer) -> str:
+    items, _ = rubric_items(rubric_of(assignment, answer.notebook, answer.cell))
+    return "\n".join(f"{number}. ({item.points:g}) {item.text}" for number, item in enumerate(items, 1))
+
+
 def _text_of(course: RunningCourse, assignment: Assignment, answer: WrittenAnswer) -> str:
     """The answer, for those who must not see in formgrader how it has been graded."""
     path = course.autograded(answer.student, assignment.name) / f"{answer.notebook}.ipynb"
     if not path.is_file():
         return ""
     cell = find_cell(nbformat.read(path, as_version=4), answer.cell)
-    lines = str(cell.source)[:_MAX_TEXT].split("\n") if cell is not None else [""]
+    return _harmless(str(cell.source)[:_MAX_TEXT]) if cell is not None else ""
+
+
+def _harmless(text: str) -> str:
+    lines = text.split("\n")
     return "\n".join([str(defused(lines[0])), *(printable(line, None) for line in lines[1:])])
 
 
-def _rows(path: Path) -> Iterator[tuple[str, str, bool, float | None]]:
+def _rows(path: Path) -> Iterator[tuple[str, str, bool, SecondScore | None]]:
     """Submission, answer, whether it is a second reading, and its score if there is one."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -263,16 +308,27 @@ def _rows(path: Path) -> Iterator[tuple[str, str, bool, float | None]]:
         yield row["submission"] or "", row["answer"] or "", second, score
 
 
-def _score(path: Path, line: int, row: Mapping[str, str]) -> float | None:
+def _score(path: Path, line: int, row: Mapping[str, str]) -> SecondScore | None:
+    """The score that was typed, or the sum of the items that were; None if there is neither."""
     text, points = (row["score"] or "").strip().replace(",", "."), row["points"].replace(",", ".")
-    if not text:
+    typed = SecondScore(0.0, (row.get("items") or "").strip(), row.get("rubric") or "")
+    if not text and not typed.items:
         return None
+    numbered = typed.numbered
+    if typed.items and (
+        not _NUMBERS.fullmatch(typed.items) or set(map(int, re.findall(r"\d+", typed.items))) - set(numbered)
+    ):
+        raise CourseError(
+            f"{path}, line {line}: the items {printable(typed.items)} must be numbers from 1 to {len(numbered)}, "
+            "separated by spaces"
+        )
     try:
-        score, most = float(text), float(points)
+        most = float(points)
+        score = float(text) if text else min(most, sum(item.points for item in typed.given))
     except ValueError:
         score, most = -1.0, 0.0
     if not 0 <= score <= most:
         raise CourseError(
             f"{path}, line {line}: the score {printable(text)} is not a number from 0 to {printable(points)}"
         )
-    return score
+    return replace(typed, score=score)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Self
 
 import jinja2
 import msgspec
@@ -10,7 +11,6 @@ from gradekit.course import Assignment
 from gradekit.course.files import write_atomically
 
 REPORTS_FOLDER = "reports"
-_SIMILARITY = "similar.json"
 
 
 def folder_of(assignment: Assignment) -> Path:
@@ -35,22 +35,52 @@ def save_page(path: Path, html: str) -> None:
 
 
 @dataclass(frozen=True)
-class SimilarityFound:
+class Found:
+    """What a command of another package found, in a file next to the class report, which reads it."""
+
+    file: ClassVar[str]
+
+    def store(self, assignment: Assignment) -> None:
+        write_atomically(folder_of(assignment) / self.file, msgspec.json.encode(self).decode())
+
+    @classmethod
+    def read(cls, assignment: Assignment) -> Self | None:
+        """That of the last run; None if there was none, or its file is damaged."""
+        try:
+            return msgspec.json.decode((folder_of(assignment) / cls.file).read_bytes(), type=cls)
+        except (OSError, ValueError):
+            return None
+
+
+@dataclass(frozen=True)
+class SimilarityFound(Found):
     """What `gradekit similar` found: the numbers of pairs and clusters that stand out, and of `works` compared; `page` is the name of the page."""
 
+    file = "similar.json"
     works: int
     pairs: int
     clusters: int
     page: str
 
-    def store(self, assignment: Assignment) -> None:
-        write_atomically(folder_of(assignment) / _SIMILARITY, msgspec.json.encode(self).decode())
+
+@dataclass(frozen=True)
+class DefendedExercise:
+    """How many passed an exercise, how many had their answers about it marked, and how many did both well.
+
+    `talk` passed and could not defend it; `waiting` have a sheet, and no answers that could be marked.
+    """
+
+    exercise: str
+    passed: int
+    marked: int
+    defended: int
+    talk: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
 
 
-def similarity_found(assignment: Assignment) -> SimilarityFound | None:
-    """The summary of the last run; None if there was none, or its file is damaged."""
-    try:
-        content = (folder_of(assignment) / _SIMILARITY).read_bytes()
-        return msgspec.json.decode(content, type=SimilarityFound)
-    except (OSError, ValueError):
-        return None
+@dataclass(frozen=True)
+class DefenseFound(Found):
+    """What `gradekit defend --collect` found."""
+
+    file = "defense.json"
+    exercises: tuple[DefendedExercise, ...]

@@ -1,10 +1,11 @@
 """Statistics of a class: of each check, of mistakes, and from one assignment to the next."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gradekit.course.cells import exercise_name
 from gradekit.report.table import Check, ClassTable
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import Status
@@ -37,6 +38,25 @@ class CheckStatistics:
     def never_passed(self) -> bool:
         """True if the check may be wrong, since nobody in a class passes it."""
         return self.passed == 0 and self.students >= ENOUGH_TO_FAIL
+
+
+@dataclass(frozen=True)
+class ExerciseOutcome:
+    """How a class did in an exercise: how many passed all its checks, or the scores if a person grades it.
+
+    An unanswered question has the score 0. `waiting` answers need a person. `defended` is None if nobody was asked.
+    """
+
+    title: str
+    points: float
+    passed: int | None
+    scores: tuple[float, ...]
+    waiting: int
+    defended: int | None = None
+
+    @property
+    def quartiles(self) -> tuple[float, float, float] | None:
+        return quartiles(self.scores) if self.scores else None
 
 
 @dataclass(frozen=True)
@@ -101,6 +121,35 @@ def check_statistics(results: ClassTable) -> list[CheckStatistics]:
         discrimination = point_biserial(passed, rest)
         warning = _warning(len(passed), sum(passed), discrimination)
         found.append(CheckStatistics(check, len(passed), sum(passed), discrimination, warning))
+    return found
+
+
+def exercise_outcomes(results: ClassTable, defended: Mapping[str, int]) -> list[ExerciseOutcome]:
+    """A row for each graded cell, in the order of the notebook.
+
+    Args:
+        defended: how many passed and defended an exercise, by the name of its answer cell.
+    """
+    checked = {check.exercise for check in results.checks}
+    found = []
+    for label, points in results.maximum.items():
+        scores = [row.points.get(label) for row in results.members if label not in row.waiting]
+        passed = sum(
+            bool(exercise.checks) and all(check.outcome == CheckOutcome.PASSED for check in exercise.checks)
+            for row in results.members
+            for known, exercise in row.exercises
+            if known == label
+        )
+        found.append(
+            ExerciseOutcome(
+                results.titles.get(label, exercise_name(label)),
+                points,
+                passed if label in checked else None,
+                () if label in checked else tuple(score for score in scores if score is not None),
+                sum(label in row.waiting for row in results.members),
+                defended.get(exercise_name(label.rpartition("/")[2])),
+            )
+        )
     return found
 
 

@@ -76,12 +76,13 @@ class Channel:
         self._serving = ""
         self._number = 0
 
-    def open(self, seconds: float, preload: Sequence[str] = ()) -> None:
+    def open(self, seconds: float, preload: Sequence[str] = (), torch: bool = True) -> None:
         """Start the agent in the kernel.
 
         Args:
             seconds: wall time that each step may take.
             preload: statements to run first; they cost nothing if the server of warm kernels has run them.
+            torch: whether calls may need torch.
 
         Raises:
             CourseError: one of the statements raised.
@@ -92,7 +93,7 @@ class Channel:
             if error:
                 raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
         if run_sync(self.execute)(self._start, seconds):  # the kernel doesn't run `preload` itself
-            run_sync(self.execute)(f"exec({agent_code()!r}, {{}})", seconds)
+            run_sync(self.execute)(f"exec({agent_code(torch)!r}, {{}})", seconds)
             if error := run_sync(self.execute)(self._start, seconds):
                 raise RuntimeError(f"the grader's part in the kernel stops with {error}")
 
@@ -226,8 +227,8 @@ _SERVE = "__import__('sys').modules['gradekit.inside.agent'].serve()"
 
 
 @cache
-def agent_code() -> str:
-    """A statement that defines the agent's modules. A packer is compiled only once its library has created a value.
+def agent_code(torch: bool) -> str:
+    """A statement that defines the agent's modules, and imports torch if calls may need it. A packer is compiled only once its library has created a value.
 
     It is compressed, since it is sent with every request for a kernel.
     """
@@ -250,7 +251,7 @@ def packer(kind, modules):
 parts = [define(*part) for part in {texts!r}]
 for library, (kind, modules) in {kernel_texts()!r}.items():
     parts[1].add_packer(library, lambda kind=kind, modules=modules: packer(kind, modules))
-parts[-1].import_early()
+parts[-1].import_early({torch})
 """
     packed = base64.b64encode(zlib.compress(source.encode())).decode()
     return f"exec(__import__('zlib').decompress(__import__('base64').b64decode({packed!r})))"

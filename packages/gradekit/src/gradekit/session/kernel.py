@@ -94,7 +94,7 @@ class StudentKernel:
                         "memory_limit": limits.memory,
                         "working_files": list(files.paths),
                         "left_out": list(files.left_out),
-                        "preload": [] if language else [agent_code(), *preload],
+                        "preload": [] if language else [agent_code(limits.torch), *preload],
                         "environment": {"NBGRADER_EXECUTION": "autograde"},
                     },
                     SandboxProvisioner={"cold_fallback": limits.cold_fallback}
@@ -116,7 +116,7 @@ class StudentKernel:
                 cleanup.callback(client.stop_channels)
                 channel = Channel(manager, client, ours, inherited)
                 if not language:
-                    channel.open(limits.startup_seconds, preload)
+                    channel.open(limits.startup_seconds, preload, limits.torch)
             except SandboxError as error:
                 raise CourseError(
                     f"Nothing was graded: {error}. If all code is trusted, choose `--sandbox none`."

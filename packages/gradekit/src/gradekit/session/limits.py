@@ -27,8 +27,8 @@ _CORES = os.cpu_count() or 1
 class Limits:
     """The limits of a submission, and how its kernel is started.
 
-    The statements `preload` are run before its notebook. `cold_fallback`: whether a kernel may start cold if it can't be
-    forked.
+    The statements `preload` are run before its notebook, and `torch` is imported, where it is installed.
+    `cold_fallback`: whether a kernel may start cold if it can't be forked.
 
     Seconds are CPU time, except for `startup_seconds`, which is wall time. A call of a check's helper code, which
     in turn calls the student's, has `helper_seconds` more. Memory is in MiB, output in characters.
@@ -42,6 +42,7 @@ class Limits:
     memory: int = 2048
     cell_output: int = 100_000
     preload: tuple[str, ...] = ()
+    torch: bool = True
     cold_fallback: bool = True
 
     @property

@@ -143,9 +143,13 @@ class Student:
         """Sources of an answer cell and of the student's other cells that it uses."""
         return self._submission.answer_code(grade_id)
 
-    def used_code(self, grade_id: str) -> list[str]:
-        """The student's statements that the exercise depends on, a text for each cell."""
-        return self._submission.used_code(grade_id)
+    def used_code(self, grade_id: str, of_others: bool = True) -> list[str]:
+        """The student's statements that the exercise depends on, a text for each cell.
+
+        Args:
+            of_others: also what other exercises earn their points for.
+        """
+        return self._submission.used_code(grade_id, of_others)
 
     def own_code(self) -> dict[str, str]:
         """Sources of all cells that the student wrote or changed, by the cell's label."""

@@ -31,6 +31,12 @@ class StudentError(Exception):
 
     `outcome` is how the check ends. `raised` and `text` are the type and message of an exception that the student's
     code raised; the sentence contains only their beginnings. `bases` are the names of the bases of a user-defined type.
+
+    Example:
+        try:
+            student.double("a word")
+        except StudentError as error:
+            assert error.raised in ("", "TypeError")  # it may refuse a word
     """
 
     def __init__(

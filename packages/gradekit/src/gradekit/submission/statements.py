@@ -162,18 +162,19 @@ class Statement:
     needs: frozenset[str]
 
 
-def reached_code(sources: Sequence[str], wanted: Set[str]) -> list[str]:
+def reached_code(sources: Sequence[str], wanted: Set[str], not_followed: Set[str] = frozenset()) -> list[str]:
     """For each source, its top-level statements that bind `wanted`, or names that these statements need in turn.
 
     For example, this includes an alias that an answer calls, but not a comparison with a ready-made function below it.
-    Sources that can't be parsed are left out, since they don't run either.
+    Sources that can't be parsed are left out, since they don't run either. What binds a name in `not_followed` is not
+    needed.
     """
     statements = [statements_of(source) for source in sources]
     binding: dict[str, list[Statement]] = {}
     for statement in (one for found in statements for one in found):
         for name in statement.binds:
             binding.setdefault(name, []).append(statement)
-    todo, seen = [_ANY, *wanted], set[str]()
+    todo, seen = [_ANY, *wanted], set(not_followed)
     reached: set[int] = set()
     while todo:
         name = todo.pop()

@@ -14,10 +14,11 @@ from gradekit.course.cells import (
     is_demo,
     is_locked_cell,
     is_test_cell,
+    nbgrader_metadata,
     runs_before_checks,
 )
 from gradekit.submission import names
-from gradekit.submission.statements import deleted_names, reached_code
+from gradekit.submission.statements import deleted_names, expected_names, reached_code
 
 
 class Submission:
@@ -28,7 +29,7 @@ class Submission:
         self.released = released
         self._answer_to: dict[str, str] = {}
         self._answer_code: dict[str, list[str]] = {}
-        self._used_code: dict[str, list[str]] = {}
+        self._used_code: dict[tuple[str, bool], list[str]] = {}
 
     @property
     def seed(self) -> int:
@@ -136,18 +137,33 @@ class Submission:
             self._answer_to[test] = answer_of(self.notebook, test)
         return self._answer_to[test]
 
-    def used_code(self, name: str) -> list[str]:
+    def used_code(self, name: str, of_others: bool = True) -> list[str]:
         """The statements that the exercise `name` depends on, from all cells that the student wrote or changed.
 
         `name` is the grade_id of an answer cell, or of a test cell that is about it.
+
+        Args:
+            of_others: also what other exercises earn their points for.
         """
-        if name not in self._used_code:
+        if (name, of_others) not in self._used_code:
             cell = find_cell(self.notebook, name)
             answer = self.answer_to(name) if cell is not None and is_test_cell(cell) else name
             wanted = self._wanted_names(answer)
             sources = [self.notebook.cells[index].source for index in sorted(self._own_cells)]
-            self._used_code[name] = reached_code(sources, wanted) if wanted else self.answer_code(answer)
-        return self._used_code[name]
+            graded = frozenset[str]() if of_others else self._names_of_others(answer) - wanted
+            code = reached_code(sources, wanted, graded) if wanted else self.answer_code(answer)
+            self._used_code[name, of_others] = code
+        return self._used_code[name, of_others]
+
+    def _names_of_others(self, answer: str) -> frozenset[str]:
+        """The functions, classes or variables that other answers with points have to define."""
+        tests = (
+            [cell for cell in self.released.cells if is_test_cell(cell)] if self.released is not None else []
+        )
+        worth = [test for test in tests if nbgrader_metadata(test).get("points")]
+        others = {answer_of(self.notebook, grade_id(test) or "") for test in worth} - {answer}
+        cells = (self._released_cell(other) for other in others)
+        return frozenset[str]().union(*(expected_names(cell) for cell in cells if cell is not None))
 
     @cached_property
     def own_code(self) -> dict[str, str]:

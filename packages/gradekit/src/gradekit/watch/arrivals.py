@@ -293,7 +293,9 @@ class Submitted:
                     look.add(folder, self._found(student, assignment, folder, state))
         self._still = {names: still for names, still in self._still.items() if names in with_notebooks}
         took = self._clock() - begun
-        self._next = self._clock() + min(_LONGEST, max(_SHORTEST, took / _SHARE))
+        # what isn't complete yet will be soon, and `--once` doesn't wait for long
+        longest = FOLDER_SECONDS if look.incomplete else _LONGEST
+        self._next = self._clock() + min(longest, max(_SHORTEST, took / _SHARE))
         return look
 
     def _found(self, student: str, assignment: str, folder: Path, state: "_State") -> HandIn | Refusal | None:

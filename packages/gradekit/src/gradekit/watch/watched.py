@@ -8,10 +8,11 @@ from pathlib import Path
 from gradekit.attempts.rules import AttemptRules, Counts
 from gradekit.course import Assignment, CourseError, stamp_of
 from gradekit.course.files import Stamp, files_stamp
+from gradekit.course.libraries import libraries_of
 from gradekit.course.printing import quoted
 from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.task import local_workers
+from gradekit.grading.task import LocalWorkers, local_workers
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.watch.arrivals import Submitted
@@ -41,8 +42,12 @@ class Gradings:
 
     def __init__(self, course: RunningCourse, options: GradingOptions) -> None:
         self._course, self._options = course, options
-        self._workers = None if options.scheduler else local_workers(options.workers, course.layout)
+        self._workers = None if options.scheduler else self._made_workers()
         self._gradings: dict[str, tuple[ClassGrading, Stamp]] = {}
+
+    def _made_workers(self) -> LocalWorkers:
+        libraries = libraries_of(self._course.layout.assignments())
+        return local_workers(self._options.workers, self._course.layout, libraries)
 
     def of(self, assignment: Assignment) -> ClassGrading:
         """The grading of an assignment, a new one if its files have changed.

@@ -155,6 +155,25 @@ def _has_repeated(array: Any) -> bool:
     return any(len(set(row.tolist())) < len(row) for row in rows)
 
 
+def _squeezed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Drops axes of size 1 from its result, or else is wrong, where an argument has a first axis of size 1."""
+
+    @functools.wraps(function)
+    def squeezing(*args: Any, **kwargs: Any) -> Any:
+        one = any(
+            len(part.shape) > 1 and part.shape[0] == 1
+            for value in [*args, *kwargs.values()]
+            for part in _arrays(value)
+        )
+        value = function(*args, **kwargs)
+        if not one:
+            return value
+        has_one = hasattr(value, "squeeze") and 1 in value.shape
+        return value.squeeze() if has_one else _changed(value)
+
+    return squeezing
+
+
 def _remembers(function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns what it returned for the first arguments of these shapes, as with a mask that was kept."""
     kept: dict[Any, Any] = {}
@@ -259,6 +278,7 @@ _FAULTS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
     "in_place": _in_place(False),
     "in_place_extra": _in_place(True),
     "axis_of_one": _if(lambda array: 1 in array.shape),
+    "squeezed": _squeezed,
     "above_40": _if(lambda array: any(size > 40 for size in array.shape)),
     "above_512": _if(lambda array: any(size > 512 for size in array.shape)),
     "five_axes": _if(lambda array: len(array.shape) >= 5),

@@ -20,6 +20,7 @@ FAULTS = {
     "in_place": "changes its first array in place",
     "in_place_extra": "changes its first array in place if it is given an optional argument",
     "axis_of_one": "is wrong for an axis of size 1",
+    "squeezed": "drops axes of size 1 from its result for a first axis of size 1",
     "above_40": "is wrong for an axis longer than 40",
     "above_512": "is wrong for an axis longer than 512",
     "five_axes": "is wrong for five axes",
@@ -98,17 +99,16 @@ def _faults_of(notes: _Notes) -> Iterator[tuple[str, str]]:
     returns = {kind.rstrip(", …") for kind in notes.returns}
     values = {"floats", "ids", "bools", "int", "float", "str"} & returns
     arrays = notes.takes("floats", "ids", "bools")
-    optional = any(
-        "default" in kind
-        for name, found in notes.arguments.items()
-        for kind in found
-        if not name.startswith("__init__ ")
-    )
+    called = {
+        kind for name, found in notes.arguments.items() if not name.startswith("__init__ ") for kind in found
+    }
+    optional = any("default" in kind for kind in called)
     conditions: dict[str, Callable[[], Any]] = {
         "remembers": lambda: values and arrays,
         "in_place": lambda: arrays,
         "in_place_extra": lambda: arrays and optional,
         "axis_of_one": lambda: values and arrays,
+        "squeezed": lambda: values and arrays and max(notes.axes, default=0) > 1,
         "above_40": lambda: values and arrays,
         "above_512": lambda: values and arrays,
         "five_axes": lambda: values and len(notes.axes) > 2 and max(notes.axes) > 3,

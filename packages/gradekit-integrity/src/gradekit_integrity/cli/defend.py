@@ -1,0 +1,187 @@
+"""The command that asks students questions with options about their own code, and marks the answers: defend."""
+
+import argparse
+import random
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradekit.cli.common import Commands, course_and_assignments, print_lines, progress_bar
+from gradekit.course import CourseError
+from gradekit.course.kernels import KERNELS
+from gradekit.course.printing import counted, printable
+from gradekit_integrity.cli import up_to
+
+if TYPE_CHECKING:
+    from gradekit.course import Assignment
+    from gradekit.grading.running_course import RunningCourse
+
+#: other students whose code is run, so that no question is one that their code answers
+_OTHERS = 20
+_PROBLEMS_SHOWN = 20
+
+
+def add(commands: Commands) -> None:
+    defend = commands.add_for_assignment(
+        "defend", _defend, "give students questions with options about their own code, and mark the answers"
+    )
+    defend.add_argument(
+        "students", nargs="*", metavar="STUDENT",
+        help="give them a new sheet; default: all who have none about the code that they handed in",
+    )  # fmt: skip
+    defend.add_argument(
+        "--exercise", action="append", default=[], metavar="NAME",
+        help="ask about this answer cell; may be repeated; default: the one whose tests have the most points",
+    )  # fmt: skip
+    defend.add_argument(
+        "--questions", type=up_to(5), default=3, metavar="N", help="for each exercise; default: 3, at most 5"
+    )
+    defend.add_argument("--due", metavar="WHEN", help="when the answers are due, such as '2026-03-09 23:59'")
+    defend.add_argument(
+        "--collect", action="store_true", help="mark the files defense.json beside the hand-ins instead"
+    )
+    defend.add_argument(
+        "--answers", type=Path, metavar="FOLDER", help="with --collect: mark the files in this folder"
+    )
+    defend.add_argument(
+        "--share", type=_share, metavar="S",
+        help="with --collect: the share of the exercise's score that the answers decide, such as 0.2; default: none",
+    )  # fmt: skip
+    defend.add_workers()
+    defend.add_sandbox()
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
+    return share
+
+
+def _defend(options: argparse.Namespace) -> None:
+    course, (assignment,) = course_and_assignments(options)
+    if (options.answers or options.share is not None) and not options.collect:
+        raise CourseError("--answers and --share belong to --collect")
+    if options.collect:
+        _collect(options, course, assignment)
+    else:
+        _give_out(options, course, assignment)
+
+
+def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment") -> None:
+    from gradekit.cli.autograding import start_server
+
+    start_server(course, [assignment], options.sandbox)
+    from gradekit.course.course_time import CourseTime
+    from gradekit.report.pages import folder_of, save_page
+    from gradekit_integrity.defend.collecting import hashes_of
+    from gradekit_integrity.defend.pages import defense_as_html
+    from gradekit_integrity.defend.proving import exercises_in, prove_all, sheets_for
+    from gradekit_integrity.defend.records import issue, read_key, store_key, without_sheet
+    from gradekit_integrity.viva.sheets import tasks_of
+
+    clock = CourseTime(config=course.config)
+    due = clock.read(options.due) if options.due else None
+    places = exercises_in(assignment, options.exercise)
+    tasks = tasks_of(course, assignment, [], KERNELS.get(options.sandbox, ""))
+    by_name = {task.student: task for task in tasks}
+    if unknown := [name for name in options.students if name not in by_name]:
+        raise CourseError(f"{printable(unknown[0])} handed in nothing for {assignment.name}")
+    key = read_key(assignment)
+    code = hashes_of(tasks, places)
+    without = without_sheet(key, list(by_name), code)
+    students = options.students or without
+    had = {*by_name} - {*without} - {*students}
+    others = [task for name, task in by_name.items() if name not in students and not task.problem]
+    random.Random(assignment.name).shuffle(others)
+    seeds = {name: secrets.token_hex(8) for name in students}
+    asked = [by_name[name] for name in dict.fromkeys(students)]
+    proven = []
+    if asked:
+        asked += others[:_OTHERS]
+    with progress_bar(assignment.name, "student", len(asked)) as bar:
+        for one in prove_all(assignment, places, asked, options.workers) if asked else ():
+            proven.append(one)
+            bar.update()
+    now = datetime.now(UTC)
+    folder = folder_of(assignment) / "defense"
+    problems = []
+    given = 0
+    with course.alone():
+        key = read_key(assignment)  # another command may have given out sheets meanwhile
+        for sheet in sorted(
+            sheets_for(proven, places, options.questions, seeds), key=lambda one: one.student
+        ):
+            if not sheet.questions:
+                problems.append(f"{sheet.student}: no sheet. {sheet.problem}")
+                continue
+            issued = issue(sheet, seeds[sheet.student], now, due, code[sheet.student])
+            in_words = clock.in_words(due) if due else ""
+            save_page(
+                folder / f"{sheet.student}.html",
+                defense_as_html(assignment.name, issued, sheet.sources, in_words),
+            )
+            key.sheets.append(issued)
+            given += 1
+        store_key(assignment, key)
+    dropped = sum(one.dropped for one in proven)
+    lines = [
+        f"{assignment.name}: {counted(given, 'sheet')} about {', '.join(cell for _, cell in places)}, in {folder}",
+        f"  students who already had one about their current code: {len(had)}",
+        f"  questions dropped, since the second run didn't confirm them: {dropped}",
+    ]
+    if due and due < now:
+        lines.append(f"  --due {options.due} is past: every answer will be late")
+    if given:
+        lines.append(
+            f"  to ask on feedback pages, too: `nbgrader generate_feedback {assignment.name} --force`, then release them"
+        )
+    if problems:
+        lines += _shown(problems)
+        lines.append(f"  ask them yourself: `gradekit viva {assignment.name}` writes questions for a talk")
+    print_lines(lines)
+
+
+def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment") -> None:
+    from gradekit.report.table import locked_class_table
+    from gradekit_integrity.defend.collecting import collect_answers, score, write_outcomes
+    from gradekit_integrity.defend.records import read_key, store_key
+    from gradekit_integrity.viva.sheets import tasks_of
+
+    if options.answers and not options.answers.is_dir():
+        raise CourseError(f"--answers {options.answers}: there is no such folder")
+    if not read_key(assignment).sheets:
+        raise CourseError(
+            f"no sheets of {assignment.name} were given out: `gradekit defend {assignment.name}`"
+        )
+    tasks = tasks_of(course, assignment, [])
+    with course.alone():
+        key = read_key(assignment)
+        collected = collect_answers(course, assignment, key, options.answers, tasks)
+        left = []
+        if options.share is not None:
+            left = list(score(course, assignment, collected, options.share))
+        store_key(assignment, key)
+    path = write_outcomes(assignment, collected, locked_class_table(course, assignment))
+    marked = collected.marked
+    how = (
+        f"they decide {100 * options.share:g} % of the exercise's score"
+        if options.share
+        else "no points depend on them"
+    )
+    lines = [
+        f"{assignment.name}: answers of {counted(len(marked), 'student')} marked; {how}",
+        f"  {path}",
+        f"  to show this on feedback pages: `nbgrader generate_feedback {assignment.name} --force`, then release them",
+    ]
+    problems = [f"{student}: {why}" for student, why in sorted(collected.problems.items())]
+    print_lines([*lines, *_shown([*problems, *collected.strangers, *left])])
+
+
+def _shown(problems: list[str]) -> list[str]:
+    more = [f"  and {len(problems) - _PROBLEMS_SHOWN} more"] if len(problems) > _PROBLEMS_SHOWN else []
+    return [*(f"  {one}" for one in problems[:_PROBLEMS_SHOWN]), *more]

@@ -1,0 +1,41 @@
+"""The command that shows the written answers of a class next to each other: written."""
+
+import argparse
+
+from gradekit.cli.common import Commands, course_and_assignments, print_lines
+from gradekit.course.printing import counted
+
+
+def add(commands: Commands) -> None:
+    commands.add_for_assignment(
+        "written",
+        _written,
+        "write a page with the written answers of a class, grouped by likeness, into reports/",
+    )
+
+
+def _written(options: argparse.Namespace) -> None:
+    from gradekit.report.table import was_graded
+    from gradekit_integrity.written.suggesting import suggesters
+    from gradekit_integrity.written.written_questions import write_written, written_questions
+
+    course, (assignment,) = course_and_assignments(options)
+    questions = written_questions(course, assignment, suggesters())
+    if not questions:
+        graded = was_graded(course, assignment)
+        why = (
+            "there are no written answers for a person to grade"
+            if graded
+            else f"nothing is graded yet: run `gradekit autograde {assignment.name}`"
+        )
+        print_lines([f"{assignment.name}: {why}"])
+        return
+    page = write_written(assignment, questions)
+    lines = [
+        f"  {question.cell}: {counted(len(question.answers), 'answer')} in {counted(len(question.groups), 'group')}, "
+        f"{sum(one.of.score is None for one in question.answers)} to grade"
+        for question in questions
+    ]
+    print_lines(
+        [f"{assignment.name}: written answers of {counted(len(questions), 'question')}", *lines, f"  {page}"]
+    )

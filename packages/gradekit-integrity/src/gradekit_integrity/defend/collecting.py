@@ -1,0 +1,187 @@
+"""Marks the answers of a class: from its hand-ins or a folder, into the key, the gradebook, a table and the class report."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from pathlib import Path
+
+import nbformat
+
+from gradekit.course import Assignment
+from gradekit.course.cells import exercise_name, find_cell
+from gradekit.grading.grades import grades_of
+from gradekit.grading.running_course import RunningCourse
+from gradekit.report.pages import DefendedExercise, DefenseFound, folder_of
+from gradekit.report.table import ClassTable, write_rows
+from gradekit.submission.extra_files import time_handed_in
+from gradekit_integrity.defend.marking import ANSWER_FILE, AnswerFile, answer_files_in, mark_file
+from gradekit_integrity.defend.proving import code_hash
+from gradekit_integrity.defend.records import Issued, Key
+from gradekit_integrity.viva.running import tests_of
+from gradekit_integrity.viva.sheets import ToAsk
+
+_COLUMNS = ("student", "exercise", "questions", "right", "outcome", "note")
+_NO_FILE = f"No file {ANSWER_FILE} has come yet, so nothing was marked."
+
+
+@dataclass
+class Collected:
+    """What came of the files: sentences about those that a person has to look at, by student, and about files of nobody."""
+
+    key: Key
+    problems: dict[str, str] = field(default_factory=dict)
+    strangers: list[str] = field(default_factory=list)
+
+    @property
+    def marked(self) -> list[Issued]:
+        return [sheet for sheet in self.key.latest().values() if sheet.right is not None]
+
+
+def collect_answers(
+    course: RunningCourse, assignment: Assignment, key: Key, folder: Path | None, tasks: Sequence[ToAsk]
+) -> Collected:
+    """Mark the files beside the hand-ins, or those in a folder; the first usable one of a sheet counts."""
+    collected = Collected(key)
+    current = current_code(tasks)
+    for file in answer_files_in(folder) if folder else _beside(course, assignment, key):
+        student, problem = mark_file(file, key, current)
+        if problem and student:
+            collected.problems[student] = problem
+        elif problem:
+            collected.strangers.append(problem)
+    for student, sheet in key.latest().items():
+        if sheet.right is None:
+            sheet.problem = collected.problems.get(student) or sheet.problem or _NO_FILE
+            collected.problems[student] = sheet.problem
+        else:
+            sheet.problem = ""
+    return collected
+
+
+def _beside(course: RunningCourse, assignment: Assignment, key: Key) -> Iterator[AnswerFile]:
+    for student in course.handed_in(assignment.name):
+        folder = course.submitted(student, assignment.name)
+        path = folder / ANSWER_FILE
+        if path.is_symlink() or path.exists():
+            when = time_handed_in(folder)
+            yield AnswerFile(path, student, when.replace(tzinfo=UTC) if when else None)
+
+
+def current_code(tasks: Sequence[ToAsk]) -> dict[str, str]:
+    """The hash of each answer as it is handed in now, by `<student>/<notebook>/<cell>`."""
+    found = {}
+    for task in tasks:
+        for name, text in task.notebooks.items():
+            for cell in nbformat.reads(text, as_version=4).cells:
+                cell_name = cell.metadata.get("nbgrader", {}).get("grade_id")
+                if cell_name and cell.cell_type == "code":
+                    found[f"{task.student}/{name}/{cell_name}"] = code_hash(cell.source)
+    return found
+
+
+def score(course: RunningCourse, assignment: Assignment, collected: Collected, share: float) -> Iterator[str]:
+    """Take the share of each exercise's score that was not defended off in the gradebook, as negative extra credit.
+
+    Nothing is taken off without a marked sheet, and nothing is changed where a person has decided. Called again, it
+    replaces what it took off before. Yields a sentence for each grade that it leaves to a person.
+    """
+    latest = collected.key.latest()
+    earlier: dict[str, dict[str, float]] = {}
+    for issued in collected.key.sheets:
+        earlier.setdefault(issued.student, {}).update(issued.deducted)
+    exercises = {
+        f"{name}/{test}": f"{name}/{cell}"
+        for name, cell in {(one.notebook, one.cell) for sheet in latest.values() for one in sheet.questions}
+        for test in tests_of(assignment.released(name), cell)
+    }
+    with course.gradebook() as gradebook:
+        for student, _, notebook, grade in grades_of(gradebook, assignment.name):
+            place = f"{notebook}/{grade.cell.name}"
+            sheet = latest.get(student)
+            exercise = exercises.get(place)
+            if sheet is None or exercise is None or exercise not in sheet.code:
+                continue
+            before = earlier[student].get(place, 0.0)
+            off = round(share * (grade.auto_score or 0.0) * _missed(sheet, exercise), 2)
+            if abs((grade.extra_credit or 0.0) + before) > 1e-9 and grade.extra_credit:
+                yield f"{student}: {exercise_name(grade.cell.name)} has extra credit that a person typed in, so it was left alone"
+                continue
+            if grade.manual_score is not None and off:
+                yield f"{student}: {exercise_name(grade.cell.name)} was scored by a person, so it was left alone"
+                continue
+            if off != before or grade.extra_credit:
+                grade.extra_credit = -off if off else None
+            for other in collected.key.sheets:
+                if other.student == student:
+                    other.deducted.pop(place, None)
+            if off:
+                sheet.deducted[place] = off
+        gradebook.db.commit()
+
+
+def _missed(sheet: Issued, exercise: str) -> float:
+    """The share of wrong answers; 0 if nothing was marked."""
+    asked = len(sheet.numbers_of(exercise))
+    return (asked - sheet.right[exercise]) / asked if sheet.right is not None and asked else 0.0
+
+
+def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTable) -> Path:
+    """Write defense.csv, and what the class report shows; returns the path of the table."""
+    latest = collected.key.latest()
+    rows: list[tuple[object, ...]] = [_COLUMNS]
+    exercises = []
+    for exercise in dict.fromkeys(place for sheet in latest.values() for place in sheet.code):
+        notebook, _, cell = exercise.partition("/")
+        labels = [
+            label for test in tests_of(assignment.released(notebook), cell)
+            for label in (test, f"{notebook}/{test}") if label in table.maximum
+        ]  # fmt: skip
+        passed = {
+            row.student
+            for row in table.members
+            if labels and all(_is_full(row.points.get(label), table.maximum[label], latest.get(row.student), f"{notebook}/{label.rpartition('/')[2]}") for label in labels)
+        }  # fmt: skip
+        asked = {student: sheet for student, sheet in latest.items() if exercise in sheet.code}
+        marked = {student: sheet for student, sheet in asked.items() if sheet.right is not None}
+        defended = {student for student, sheet in marked.items() if sheet.is_defended(exercise)}
+        exercises.append(
+            DefendedExercise(
+                *(cell, len(passed), len(marked), len(passed & defended)),
+                talk=tuple(sorted(passed & (marked.keys() - defended))),
+                waiting=tuple(sorted(asked.keys() - marked.keys())),
+            )
+        )
+        for student, sheet in sorted(asked.items()):
+            right = (sheet.right or {}).get(exercise, "")
+            outcome = "" if sheet.right is None else "defended" if student in defended else "not defended"
+            note = collected.problems.get(student, "")
+            rows.append((student, cell, len(sheet.numbers_of(exercise)), right, outcome, note))
+    found = DefenseFound(tuple(exercises))
+    path = folder_of(assignment) / "defense.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_rows(path, rows)
+    found.store(assignment)
+    return path
+
+
+def _is_full(score: float | None, maximum: float, sheet: Issued | None, place: str) -> bool:
+    """True for full marks, before what a defense took off."""
+    off = sheet.deducted.get(place, 0.0) if sheet is not None else 0.0
+    return score is not None and score + off >= maximum - 1e-9
+
+
+def source_of(task: ToAsk, place: tuple[str, str]) -> str:
+    cell = find_cell(nbformat.reads(task.notebooks[place[0]], as_version=4), place[1])
+    return str(cell.source) if cell is not None else ""
+
+
+def hashes_of(tasks: Sequence[ToAsk], places: Sequence[tuple[str, str]]) -> dict[str, Mapping[str, str]]:
+    """By student and `<notebook>/<cell>`, the hash of the answers to some exercises."""
+    return {
+        task.student: {
+            f"{place[0]}/{place[1]}": code_hash(source_of(task, place))
+            for place in places
+            if place[0] in task.notebooks
+        }
+        for task in tasks
+    }

@@ -1,0 +1,141 @@
+"""Reads files of answers, which students can fill with anything, and marks them."""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from gradekit.course.operating_system import open_safely
+from gradekit.course.printing import printable
+from gradekit_integrity.defend.records import LETTERS, Issued, Key
+
+ANSWER_FILE = "defense.json"
+#: a file of 30 answers has 500 bytes
+_MOST_BYTES = 10_000
+_MOST_FILES = 5_000
+
+
+class _Answers(msgspec.Struct):
+    sheet: Annotated[str, msgspec.Meta(max_length=40)]
+    answers: Annotated[
+        dict[Annotated[str, msgspec.Meta(max_length=4)], Annotated[str, msgspec.Meta(max_length=4)]],
+        msgspec.Meta(max_length=100),
+    ]
+
+
+@dataclass(frozen=True)
+class AnswerFile:
+    """A file of answers; `student` is the one in whose submission it is, or empty for a file from elsewhere."""
+
+    path: Path
+    student: str = ""
+    handed_in: datetime | None = None
+
+
+class Unusable(ValueError):
+    """A file of answers can't be marked. The message continues the name of the file."""
+
+
+def read_answers(path: Path) -> tuple[str, dict[str, str]]:
+    """The id of the sheet, and the letters by number.
+
+    Raises:
+        Unusable: it isn't such a file.
+    """
+    try:
+        with open_safely(path) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise Unusable("isn't an ordinary file")
+            if found.st_size > _MOST_BYTES:
+                raise Unusable(f"is {found.st_size:,} bytes long, too long for a few letters")
+            content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise Unusable(f"can't be read ({error.strerror})") from None
+    try:
+        read = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=_Answers)
+    except (ValueError, RecursionError):
+        raise Unusable("isn't a file of answers as the page saves it") from None
+    return read.sheet.strip(), {number: letter.strip().upper() for number, letter in read.answers.items()}
+
+
+def answer_files_in(folder: Path) -> Iterator[AnswerFile]:
+    """The files with answers in a folder, such as an LMS exports them."""
+    count = 0
+    for top, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith((".json", ".txt")):
+                count += 1
+                if count > _MOST_FILES:
+                    return
+                yield AnswerFile(Path(top, name))
+
+
+def mark_file(file: AnswerFile, key: Key, current: dict[str, str]) -> tuple[str, str]:
+    """Mark a file, if it answers the latest sheet of its student, and that for the first time.
+
+    Args:
+        current: by `<student>/<notebook>/<cell>`, the hash of the code as it is handed in now.
+
+    Returns:
+        whom it concerns, if that is known, and why a person has to look, in a sentence; empty if it was marked.
+    """
+    name = printable(file.path.name, 80)
+    try:
+        id, answers = read_answers(file.path)
+    except Unusable as error:
+        return file.student, f"{name} {error}, so a person has to ask."
+    sheet = next((one for one in key.sheets if one.id == id), None)
+    if sheet is None:
+        return file.student, f"{name} names a sheet that was not given out, so a person has to ask."
+    if file.student and sheet.student != file.student:
+        return (
+            file.student,
+            f"{name} answers the sheet of {printable(sheet.student)}, so a person has to ask.",
+        )
+    latest = key.latest()[sheet.student]
+    if sheet is not latest:
+        return sheet.student, f"{name} answers an earlier sheet, so a person has to ask."
+    problem = _problem(sheet, answers, file, current)
+    if problem:
+        return sheet.student, f"{name} {problem}, so a person has to ask."
+    right = {exercise: _right(sheet, exercise, answers) for exercise in sheet.code}
+    if sheet.right is None:
+        sheet.right, sheet.problem = right, ""
+    elif right != sheet.right:
+        return sheet.student, f"{name} has other answers than the first time, which count."
+    return sheet.student, ""
+
+
+def _problem(sheet: Issued, answers: dict[str, str], file: AnswerFile, current: dict[str, str]) -> str:
+    numbers = [str(number) for number in range(1, len(sheet.questions) + 1)]
+    unknown = [number for number in answers if number not in numbers]
+    letters = {
+        number: LETTERS[: len(one.options)] for number, one in zip(numbers, sheet.questions, strict=True)
+    }
+    strange = [
+        n for n in numbers if (letter := answers.get(n)) and not (len(letter) == 1 and letter in letters[n])
+    ]
+    missing = [number for number in numbers if not answers.get(number)]
+    if unknown or strange:
+        return f"has no such option as {printable(str(answers[(unknown + strange)[0]]), 10)}"
+    if missing:
+        return f"leaves {len(missing)} of {len(numbers)} questions open"
+    if sheet.due and file.handed_in and file.handed_in > sheet.due:
+        return "came after the time that the sheet names"
+    changed = [
+        place for place, code in sheet.code.items() if current.get(f"{sheet.student}/{place}", code) != code
+    ]
+    if changed and sheet.right is None:
+        return "is about code that has changed since"
+    return ""
+
+
+def _right(sheet: Issued, exercise: str, answers: dict[str, str]) -> int:
+    return sum(answers[str(n)] == sheet.questions[n - 1].right for n in sheet.numbers_of(exercise))

@@ -1,0 +1,130 @@
+"""The key: which sheets were given out, their right options, and what was marked. It stays in the course folder."""
+
+import random
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from gradekit.course import Assignment, CourseError
+from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit_integrity.defend.closed import ClosedQuestion
+from gradekit_integrity.defend.proving import DefenseSheet, code_hash
+
+LETTERS = "ABCD"
+
+
+class GivenQuestion(msgspec.Struct, frozen=True):
+    """A question as it was given out: its options in their order, and the letter of the right one."""
+
+    notebook: str
+    cell: str
+    line: int
+    text: str
+    calls: tuple[tuple[str, tuple[str, ...]], ...]
+    options: tuple[str, ...]
+    right: str
+
+
+class Issued(msgspec.Struct):
+    """A sheet that a student was given.
+
+    Args:
+        id: unguessable, and in the student's file of answers.
+        code: for each exercise, as `<notebook>/<cell>`, the hash of the answer that was asked about.
+        seen: the same for all exercises that were looked at, also those with too few questions.
+        due: when answers are late, in UTC; None for never.
+        right: for each exercise, how many answers are right; None until they were marked. Then it stays.
+        problem: why a person has to look, in a sentence.
+        deducted: the points that were taken off in the gradebook, by `<notebook>/<test cell>`.
+    """
+
+    id: str
+    student: str
+    seed: str
+    issued: datetime
+    questions: list[GivenQuestion]
+    code: dict[str, str]
+    seen: dict[str, str] = {}
+    due: datetime | None = None
+    right: dict[str, int] | None = None
+    problem: str = ""
+    deducted: dict[str, float] = {}  # msgspec copies it
+
+    def numbers_of(self, exercise: str) -> list[int]:
+        """The numbers of the questions about an exercise, counted from 1."""
+        return [
+            number for number, one in enumerate(self.questions, 1) if f"{one.notebook}/{one.cell}" == exercise
+        ]
+
+    def is_defended(self, exercise: str) -> bool:
+        """True if at least two of three answers are right: by guessing, one in six would have them."""
+        right = (self.right or {}).get(exercise, 0)
+        return 3 * right >= 2 * len(self.numbers_of(exercise))
+
+
+class Key(msgspec.Struct):
+    """All sheets of an assignment, the latest of each student last."""
+
+    sheets: list[Issued] = []
+
+    def latest(self) -> dict[str, Issued]:
+        return {sheet.student: sheet for sheet in self.sheets}
+
+
+def issue(
+    sheet: DefenseSheet, seed: str, now: datetime, due: datetime | None, seen: Mapping[str, str]
+) -> Issued:
+    """Put the options in an order that follows from the seed, and give the sheet an id."""
+    draw = random.Random(f"{seed} order")
+    questions = [_as_asked(one, draw) for found in sheet.questions.values() for one in found]
+    code = {f"{book}/{cell}": code_hash(sheet.sources[book, cell]) for book, cell in sheet.questions}
+    return Issued(secrets.token_hex(8), sheet.student, seed, now, questions, code, dict(seen), due)
+
+
+def _as_asked(one: ClosedQuestion, draw: random.Random) -> GivenQuestion:
+    options = [one.right, *one.wrong]
+    draw.shuffle(options)
+    letter = LETTERS[options.index(one.right)]
+    return GivenQuestion(one.notebook, one.cell, one.line, one.text, one.calls, tuple(options), letter)
+
+
+def key_path(assignment: Assignment) -> Path:
+    return assignment.course.root / STATE_FOLDER / "defense" / f"{assignment.name}.json"
+
+
+def read_key(assignment: Assignment) -> Key:
+    """The key; empty if nothing was given out yet.
+
+    Raises:
+        CourseError: it is damaged.
+    """
+    path = key_path(assignment)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Key)
+    except FileNotFoundError:
+        return Key()
+    except (ValueError, RecursionError):
+        raise CourseError(
+            f"{path} can't be read: take it from a backup, or remove it and give out new sheets"
+        ) from None
+
+
+def store_key(assignment: Assignment, key: Key) -> None:
+    path = key_path(assignment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(key), indent=1).decode())
+    path.chmod(0o600)
+
+
+def without_sheet(key: Key, students: Sequence[str], code: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The students who have no sheet about their present code, given its hashes by student and exercise."""
+    latest = key.latest()
+    return [
+        student
+        for student in students
+        if student not in latest
+        or any(latest[student].seen.get(place) != found for place, found in code.get(student, {}).items())
+    ]

@@ -1,0 +1,174 @@
+"""The page of a class's written answers: grouped by likeness, with what was given for each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import numpy as np
+from rapidfuzz.fuzz import token_sort_ratio
+from rapidfuzz.process import cdist
+
+from gradekit.course import Assignment
+from gradekit.course.cells import find_cell, grade_id
+from gradekit.course.printing import printable
+from gradekit.course.rubrics import RUBRIC
+from gradekit.grading.running_course import RunningCourse
+from gradekit.report.deal import WrittenAnswer, answers_to_grade
+from gradekit.report.pages import folder_of, page_environment, save_page
+from gradekit_integrity.written.suggesting import (
+    COMPARED,
+    GradedText,
+    Suggester,
+    Suggestion,
+    suggestion_from,
+)
+
+WRITTEN_PAGE = "written.html"
+_TEMPLATES = Path(__file__).parent / "templates"
+_SHOWN = 10_000
+#: answers at least this much alike, of 100, are in one group
+_SAME = 85
+_CLOSE = 1.0
+
+
+@dataclass
+class AnswerText:
+    """An answer to a question, and by suggester what was suggested or why not."""
+
+    of: WrittenAnswer
+    text: str
+    suggested: dict[str, Suggestion | str] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        return text_shown(self.text)
+
+
+@dataclass
+class WrittenQuestion:
+    """A question and the groups of its answers, the largest first."""
+
+    cell: str
+    points: float
+    rubric: str
+    groups: list[list[AnswerText]]
+
+    @property
+    def answers(self) -> list[AnswerText]:
+        return [answer for group in self.groups for answer in group]
+
+    def agreement(self) -> list[str]:
+        """For each suggester, how near its suggestions are to the scores of people."""
+        pairs: dict[str, list[float]] = {}
+        for answer in self.answers:
+            for name, found in answer.suggested.items():
+                if isinstance(found, Suggestion) and answer.of.score is not None:
+                    pairs.setdefault(name, []).append(abs(found.points - answer.of.score))
+        return [
+            f"{name}: {sum(one <= _CLOSE for one in apart)} of {len(apart)} suggestions are within "
+            f"{_CLOSE:g} point of the person's score, on average {sum(apart) / len(apart):.1f} apart"
+            for name, apart in pairs.items()
+        ]
+
+
+def text_shown(text: str) -> str:
+    """The beginning of a text of a stranger, with control characters made visible."""
+    cut = text[:_SHOWN]
+    more = f"\n[{len(text) - _SHOWN:,} more characters: see formgrader]" if len(text) > _SHOWN else ""
+    return "\n".join(printable(line, None) for line in cut.split("\n")) + more
+
+
+def alike_groups(texts: Sequence[str]) -> list[list[int]]:
+    """Places of texts that are alike, directly or through others; largest group first, then by place."""
+    begun = [" ".join(text[:COMPARED].lower().split()) for text in texts]
+    near = cdist(begun, begun, scorer=token_sort_ratio, score_cutoff=_SAME, dtype=np.uint8) > 0
+    left = set(range(len(texts)))
+    groups = []
+    for start in range(len(texts)):
+        if start not in left:
+            continue
+        left.remove(start)
+        group = [start]
+        for place in group:
+            new = sorted(other for other in left if near[place, other])
+            left.difference_update(new)
+            group += new
+        groups.append(group)
+    return sorted(groups, key=len, reverse=True)
+
+
+def written_questions(
+    course: RunningCourse, assignment: Assignment, asked: dict[str, Suggester]
+) -> list[WrittenQuestion]:
+    """All questions that people grade, with the answers of the class and suggestions for each."""
+    by_question: dict[tuple[str, str], list[AnswerText]] = {}
+    answers = answers_to_grade(course, assignment)
+    with course.alone():
+        for answer in answers:
+            path = course.autograded(answer.student, assignment.name) / f"{answer.notebook}.ipynb"
+            cell = find_cell(nbformat.read(path, as_version=4), answer.cell) if path.is_file() else None
+            text = str(cell.source) if cell is not None else ""
+            by_question.setdefault((answer.notebook, answer.cell), []).append(AnswerText(answer, text))
+    return [_question(assignment, place, found, asked) for place, found in by_question.items()]
+
+
+def _question(
+    assignment: Assignment,
+    place: tuple[str, str],
+    answers: list[AnswerText],
+    asked: dict[str, Suggester],
+) -> WrittenQuestion:
+    notebook, cell = place
+    question, rubric = _question_and_rubric(assignment, notebook, cell)
+    return grouped(cell, answers[0].of.points, question, rubric, answers, asked)
+
+
+def grouped(
+    cell: str,
+    points: float,
+    question: str,
+    rubric: str,
+    answers: list[AnswerText],
+    asked: dict[str, Suggester],
+) -> WrittenQuestion:
+    """Group the answers to a question, and ask for suggestions about each."""
+    for answer in answers:
+        graded = [
+            GradedText(one.text[:COMPARED], one.of.score, one.of.comment)
+            for one in answers
+            if one is not answer and one.of.score is not None
+        ]
+        for name, suggester in asked.items():
+            found = suggestion_from(suggester, question, rubric, answer.text, graded, points)
+            if found is not None:
+                answer.suggested[name] = found
+    groups = alike_groups([answer.text for answer in answers])
+    return WrittenQuestion(cell, points, rubric, [[answers[one] for one in group] for group in groups])
+
+
+def _question_and_rubric(assignment: Assignment, notebook: str, cell: str) -> tuple[str, str]:
+    path = assignment.source_folder / f"{notebook}.ipynb"
+    if not path.is_file():
+        return "", ""
+    cells = nbformat.read(path, as_version=4).cells
+    at = next((place for place, one in enumerate(cells) if grade_id(one) == cell), None)
+    if at is None:
+        return "", ""
+    _, mark, rest = str(cells[at].source).partition(RUBRIC)
+    return str(cells[at - 1].source) if at else "", mark + rest
+
+
+def written_as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> str:
+    """The page, with all text of strangers escaped."""
+    environment = page_environment(_TEMPLATES)
+    environment.filters["shown"] = text_shown
+    template = environment.get_template("written.html.j2")
+    return template.render(assignment=assignment, questions=questions)
+
+
+def write_written(assignment: Assignment, questions: Sequence[WrittenQuestion]) -> Path:
+    """Write the page into the folder of the class report; returns its path."""
+    path = folder_of(assignment) / WRITTEN_PAGE
+    save_page(path, written_as_html(assignment.name, questions))
+    return path

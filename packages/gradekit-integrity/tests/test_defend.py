@@ -1,0 +1,490 @@
+"""Questions with options about a student's own code, in a tiny course: given out, answered, marked, scored, and attacked."""
+
+import csv
+import json
+import os
+import re
+from html import escape, unescape
+from pathlib import Path
+
+import pytest
+
+from gradekit_integrity.defend.closed import ClosedKind, ClosedQuestion
+from gradekit_integrity.defend.knowledge import Knowledge, choose_closed, excess
+from gradekit_integrity.defend.marking import ANSWER_FILE, Unusable, read_answers
+from gradekit_integrity.defend.probed import ProbedCode
+from gradekit_integrity.defend.proving import prove
+from gradekit_integrity.defend.records import Issued, key_path, read_key
+from gradekit_integrity.viva.sheets import tasks_of
+
+from ...gradekit.tests.tiny_course import RIGHT_HALF, TinyCourse
+
+INPUTS = '''
+from gradekit.checks import try_it
+
+
+@try_it("test_double")
+def three_by_two(double):
+    """A tensor of 3 × 2."""
+    import torch
+
+    double(torch.ones(3, 2))
+
+
+@try_it("test_double")
+def number(double):
+    """A number."""
+    double(5)
+'''
+#: right, with a loop, a branch, and markup in it
+LONG = """\
+def double(x):
+    text = '</div><script>alert(1)</script>'
+    total = x
+    for step in range(1):
+        total = total + x
+    if len(text) > 100:
+        total = total - x
+    total = total * 1
+    return total"""
+#: right, in another way
+OTHER = "def double(x):\n    one = x * 4\n    two = one / 2\n    three = two - x\n    return three + x"
+PLACE = ("double", "double")
+
+
+@pytest.fixture
+def course(empty_class: TinyCourse) -> TinyCourse:
+    empty_class.checks.with_name("viva.py").write_text(INPUTS)
+    return empty_class
+
+
+def prepared(course: TinyCourse, **answers: str) -> None:
+    for student, answer in answers.items():
+        course.hand_in(student, course.answer(answer, RIGHT_HALF))
+
+
+def defend(course: TinyCourse, *options: str) -> int:
+    return course.gradekit("defend", "01_double", *options, "--workers", "1")
+
+
+def sheet_of(course: TinyCourse, student: str) -> Issued:
+    return read_key(course.assignment).latest()[student]
+
+
+def answers_for(sheet: Issued, wrong: int = 0) -> str:
+    """The file that the page saves, with so many wrong answers."""
+    letters = {str(number): one.right for number, one in enumerate(sheet.questions, 1)}
+    for number in list(letters)[:wrong]:
+        letters[number] = next(letter for letter in "AB" if letter != letters[number])
+    return json.dumps({"sheet": sheet.id, "answers": letters})
+
+
+def hand_in_answers(course: TinyCourse, student: str, text: str) -> Path:
+    path = course.root / "submitted" / student / "01_double" / ANSWER_FILE
+    path.write_text(text)
+    return path
+
+
+def rows(course: TinyCourse) -> dict[str, dict[str, str]]:
+    with (course.root / "reports" / "01_double" / "defense.csv").open() as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def questions(course: TinyCourse, answer: str) -> list[ClosedQuestion]:
+    prepared(course, ann=answer)
+    (task,) = tasks_of(course.running, course.assignment, ["ann"])
+    return prove(course.assignment, [PLACE], task).questions.get(PLACE, [])
+
+
+# ----------------------------------------------------------------------------------------------------- questions
+
+
+def test_each_question_has_one_right_option_and_others_that_differ_from_it(course):
+    found = questions(course, LONG)
+    assert {one.kind for one in found} >= {
+        ClosedKind.SHAPE,
+        ClosedKind.COUNT,
+        ClosedKind.NEXT,
+        ClosedKind.TAKEN_OUT,
+    }
+    for one in found:
+        options = [one.right, *one.wrong]
+        assert len(set(options)) == len(options) >= 3, one
+    said = {(one.text, one.right) for one in found if one.calls == (("double(x)", ("x: 5",)),)}
+    assert ("How often does the body of the loop in line 4 run?", "Once.") in said
+    assert ("Which line runs right after line 6?", "Line 8.") in said
+    assert ("When line 8 has run, what is the value of `total`?", "`10`") in said
+    said |= {(one.text, one.right) for one in found}  # of the first call
+    assert ("Line 8 is taken out. What does the call do then?", "It returns the same as before.") in said
+    assert ("Line 3 is taken out. Where does the call then stop with an exception?", "In line 5.") in said
+
+
+def test_parts_of_lines_are_asked_about_and_lines_keep_their_numbers():
+    code = ProbedCode(
+        "def f(q, k):\n    s = q @ k.transpose(-2, -1) / q.shape[-1]\n    return [one for one in s]"
+    )
+    assert set(code.parts.values()) == {"q @ k.transpose(-2, -1)", "k.transpose(-2, -1)", "q.shape[-1]"}
+    assert code.source.count("\n") == code.as_written.count("\n") and ":=" in code.source
+    assert ProbedCode("def f(x):\n    return [(lambda y: y + 1)(z) for z in x]").parts == {}
+
+
+@pytest.mark.parametrize("source", ["random.randrange(9)", "int(torch.randint(9, ()))", "len({x, 3, 'a'})"])
+def test_what_depends_on_chance_is_never_asked(source, course):
+    found = questions(
+        course, f"import random\ndef double(x):\n    y = {source}\n    z = y + 1\n    return z + x"
+    )
+    assert {one.kind for one in found}.isdisjoint({ClosedKind.VALUE, ClosedKind.NEXT})
+
+
+GRAMS = """\
+def double(x):
+    found = 0
+    for step in range(3):
+        if step > 7:
+            found = found + 1
+    if found > 5:
+        found = 0
+    return 2 * x"""
+
+
+def test_which_line_runs_after_the_body_of_a_loop_is_not_asked(course):
+    asked = {(one.text, one.right) for one in questions(course, GRAMS) if one.kind == ClosedKind.NEXT}
+    # whether `for` runs again, or the line behind it runs when it has ended, is a matter of words
+    assert asked == {("Which line runs right after line 6?", "Line 8.")}
+
+
+@pytest.mark.parametrize("made", ["", "    def __init__(self, width):\n        super().__init__(width)\n"])
+def test_a_method_is_asked_about_only_if_the_page_shows_how_its_object_was_made(made, course):
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wider)").replace("double(torch", "Wider(2).double(torch")
+    )
+    found = questions(
+        course,
+        "class Wide:\n    def __init__(self, width):\n        self.width = width\n"
+        f"class Wider(Wide):\n{made}    def double(self, x):\n        one = torch.ones(self.width, 3)\n"
+        "        two = one.sum(dim=0)\n        return two + x[:, :1]\n"
+        "def double(x):\n    return 2 * x",
+    )
+    about = [one for one in found if "`one`" in one.text]
+    assert bool(about) == bool(made)
+    assert all(one.calls[0][1] == ("width: 2",) for one in about)
+
+
+def test_a_method_is_shown_with_the_call_that_made_its_own_object(course):
+    driver = "first, second = Wide(2), Wide(3)\n    first.double(torch.ones(3, 2))"
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wide)").replace("double(torch.ones(3, 2))", driver)
+    )
+    found = questions(
+        course,
+        "class Wide:\n    def __init__(self, width):\n        self.width = width\n"
+        "    def double(self, x):\n        one = torch.ones(self.width, 4)\n"
+        "        two = one.sum(dim=1)\n        return two + x\ndef double(x):\n    return 2 * x",
+    )
+    about = [one for one in found if "`one`" in one.text]
+    assert about and {(one.right, one.calls[0][1]) for one in about} == {("`(2, 4)`", ("width: 2",))}
+
+
+def test_a_line_whose_names_the_notebook_also_has_is_not_taken_out(course):
+    lines = "    {two}, three = x * 2, x * 3\n    four = {two} + x\n    return four + three - x * 4"
+    asked = [
+        {one.text for one in questions(course, f"two = 7\ndef double(x):\n{lines.format(two=name)}")}
+        for name in ("one", "two")
+    ]
+    text = "Line 3 is taken out. Where does the call then stop with an exception?"
+    assert [text in one for one in asked] == [True, False]
+
+
+def test_a_call_that_stops_inside_a_with_or_finally_is_not_one_that_works(course):
+    """The exception leaves the block by a line that runs, so it looked as if it had been caught."""
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("three_by_two(double)", "pair(total)").replace(
+            "double(torch.ones(3, 2))", "total(*torch.ones(4, 2))"
+        )
+    )
+    found = questions(
+        course,
+        "def total(one, two, three, four):\n    with torch.no_grad():\n        first = one + two\n"
+        "    try:\n        second = two + three\n    finally:\n        done = True\n    return first + second + four\n"
+        "def double(x):\n    return 2 * x",
+    )
+    assert found and ClosedKind.FAILS not in {one.kind for one in found}  # with any other size it stops
+
+
+def test_a_call_with_ten_inputs_is_asked_about(course):
+    names = [f"size_{number}" for number in range(9)]
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("double(5)", f"double(5, {', '.join(f'{one}=2' for one in names)})")
+    )
+    found = questions(
+        course, f"def double(x, {', '.join(f'{one}=1' for one in names)}):\n    y = x * size_8\n    return y"
+    )
+    assert ("When line 2 has run, what is the value of `y`?", "`10`") in {
+        (one.text, one.right) for one in found
+    }
+
+
+def known(code: str, right: str) -> Knowledge:
+    text = "When line 2 has run, which shape does `s` have?"
+    one = ClosedQuestion(
+        ClosedKind.SHAPE, "nb", "f", 2, text, right, (("f(x)", ("x: 1",)),), ("`(1,)`", "`(2,)`"), "s", code
+    )  # fmt: skip
+    return Knowledge((code,), [one])
+
+
+def test_a_question_that_other_code_answers_is_left_out():
+    own = known("mine", "`(3,)`")
+    assert choose_closed(own, [known("theirs", "`(1,)`")], 3, "") == own.questions
+    assert choose_closed(own, [known("theirs", "`(3,)`")], 3, "") == []
+    assert excess(own.questions[0], [known("theirs", "`(3,)`")]) == pytest.approx(2 / 3)
+    assert choose_closed(own, [own], 3, "") == own.questions  # the same code
+
+
+def test_what_a_single_friend_with_nearly_the_same_code_knows_counts_in_a_large_class():
+    call = (("f(x)", ("x: 1",)),)
+    wrong = ("`(1,)`", "`(2,)`")
+    first, second = [
+        ClosedQuestion(ClosedKind.SHAPE, "nb", "f", line, f"{name}?", "`(3,)`", call, wrong, name, name)
+        for line, name in enumerate("st", 3)
+    ]
+    own = Knowledge(("a", "b", "c", "d"), [first, second])
+    friend = Knowledge(("a", "b", "c", "e"), [first])
+    others = [known(f"other {number}", "`(1,)`") for number in range(200)]
+    for seed in "abcdefgh":
+        assert choose_closed(own, [friend, *others], 1, seed) == [second]
+
+
+# -------------------------------------------------------------------------------------------------------- sheets
+
+
+def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(course, capsys):
+    prepared(course, ann=LONG, bob=OTHER, cho="def double(x):\n    return 2 * x", dan=OTHER, eve="{{{")
+    assert course.gradekit("autograde", "01_double") == 0
+    assert defend(course) == 0
+    printed = capsys.readouterr().out
+    assert "3 sheets about double" in printed and "cho: no sheet. There are fewer than 3 questions" in printed
+    folder = course.root / "reports" / "01_double" / "defense"
+    assert sorted(path.name for path in folder.iterdir()) == ["ann.html", "bob.html", "dan.html"]
+    page = (folder / "ann.html").read_text()
+    assert page.count("<fieldset>") == page.count("<legend>") == 3 and 'type="radio"' in page
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+    assert key_path(course.assignment).stat().st_mode & 0o77 == 0
+    sheet = sheet_of(course, "ann")
+    assert "right" not in re.sub("<style>.*</style>", "", page, flags=re.S).replace(
+        "right answer", ""
+    ).replace("right after", "")
+    assert sheet.id in page and sheet.seed not in page
+
+    assert defend(course) == 0  # the others have theirs
+    assert "0 sheets" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
+
+    feedback = feedback_page(course, "ann")
+    for one in sheet.questions:
+        assert all(
+            escape(option.replace("`", "")) in feedback.replace("<code>", "").replace("</code>", "")
+            for option in one.options
+        )
+    assert f'"sheet": "{sheet.id}"' in unescape(feedback) and "<script" not in feedback
+    assert "Questions about your code" not in feedback_page(course, "cho"), "who has no sheet"
+
+    hand_in_answers(course, "ann", answers_for(sheet))
+    hand_in_answers(course, "bob", answers_for(sheet_of(course, "bob"), wrong=2))
+    assert defend(course, "--collect") == 0
+    assert "Your answers have arrived: 3 of 3 are right." in feedback_page(course, "ann")
+    printed = capsys.readouterr().out
+    assert "answers of 2 students marked; no points depend on them" in printed
+    assert "dan: No file defense.json has come yet, so nothing was marked." in printed
+    outcomes = rows(course)
+    assert (outcomes["ann"]["right"], outcomes["ann"]["outcome"]) == ("3", "defended")
+    assert (outcomes["bob"]["right"], outcomes["bob"]["outcome"]) == ("1", "not defended")
+    assert (outcomes["dan"]["right"], outcomes["dan"]["outcome"]) == ("", "")
+    before = scores(course)
+    assert course.gradekit("report", "01_double") == 0
+    assert "double: 4 passed, 1 of them defended it, to talk to: 1" in capsys.readouterr().out
+    report = (course.root / "reports" / "01_double" / "report.html").read_text()
+    row = report[report.index("<td>double</td>") :].split("\n")
+    assert re.findall(r">([^<]*)</td>", row[0]) == ["double", "10", "4", "1"]  # points, passed, defended
+    section = report[report.index('id="defense"') :]
+    assert "<td>bob</td><td>dan</td>" in section and "not an accusation" in section
+
+    assert defend(course, "--collect", "--share", "0.3") == 0
+    assert "they decide 30 % of the exercise" in capsys.readouterr().out
+    assert scores(course) == before | {"bob": before["bob"] - 2}  # 0.3 of 10 points, two of three wrong
+    assert defend(course, "--collect", "--share", "0.3") == 0  # again: the same
+    assert scores(course) == before | {"bob": before["bob"] - 2}
+    assert defend(course, "--collect", "--share", "0") == 0
+    assert scores(course) == before
+
+
+def feedback_page(course: TinyCourse, student: str) -> str:
+    """The student's page, written by `nbgrader generate_feedback`."""
+    done = course.run("nbgrader", "generate_feedback", "01_double", "--student", student, "--force")
+    assert done.returncode == 0, done.stderr
+    return (course.root / "feedback" / student / "01_double" / "double.html").read_text()
+
+
+def scores(course: TinyCourse) -> dict[str, float]:
+    with course.running.gradebook() as gradebook:
+        found = gradebook.assignment_submissions("01_double")
+        return {one.student.id: one.score for one in found}
+
+
+def test_a_feedback_page_asks_only_about_the_code_on_it_and_outlives_a_damaged_key(asked):
+    assert "Questions about your code" in feedback_page(asked, "ann")
+    asked.hand_in("ann", asked.answer(OTHER, RIGHT_HALF))
+    assert asked.gradekit("autograde", "01_double") == 0
+    assert "Questions about your code" not in feedback_page(asked, "ann")
+    key_path(asked.assignment).write_text("{")
+    assert "Points" in feedback_page(asked, "bob")
+
+
+# ------------------------------------------------------------------------------------------------------- answers
+
+
+@pytest.fixture
+def asked(course) -> TinyCourse:
+    """Two students have a sheet."""
+    prepared(course, ann=LONG, bob=OTHER)
+    assert course.gradekit("autograde", "01_double") == 0
+    assert defend(course) == 0
+    return course
+
+
+def test_no_file_that_students_write_costs_a_point_or_stops_the_command(asked, capsys):
+    """Each goes to a person, with one sentence; a usable one counts afterwards."""
+    ann, bob = sheet_of(asked, "ann"), sheet_of(asked, "bob")
+    right = json.loads(answers_for(ann))
+    said = {
+        "x" * 20_000: "is 20,000 bytes long",
+        "[" * 9_000: "isn't a file of answers",
+        "A B C": "isn't a file of answers",
+        "": "isn't a file of answers",
+        '{"sheet": 3, "answers": []}': "isn't a file of answers",
+        json.dumps(right | {"answers": {"1": "A"}}): "leaves 2 of 3 questions open",
+        json.dumps(right | {"answers": right["answers"] | {"1": "Z"}}): "has no such option as Z",
+        json.dumps(right | {"answers": right["answers"] | {"99": "A"}}): "has no such option as A",
+        json.dumps(right | {"sheet": "0" * 16}): "names a sheet that was not given out",
+        answers_for(bob): "answers the sheet of bob",
+    }
+    before = scores(asked)
+    for text, why in said.items():
+        hand_in_answers(asked, "ann", text)
+        assert defend(asked, "--collect", "--share", "1") == 0
+        assert f"ann: {ANSWER_FILE} {why}" in capsys.readouterr().out
+        assert rows(asked)["ann"]["right"] == "" and why in rows(asked)["ann"]["note"]
+    assert scores(asked) == before and sheet_of(asked, "bob").right is None
+    hand_in_answers(asked, "ann", answers_for(ann))
+    assert defend(asked, "--collect") == 0
+    assert rows(asked)["ann"]["outcome"] == "defended"
+
+
+def test_links_and_pipes_are_not_read(asked, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text(answers_for(sheet_of(asked, "ann")))
+    link, pipe = tmp_path / "link.json", tmp_path / "pipe.json"
+    link.symlink_to(secret)
+    os.mkfifo(pipe)
+    for path in (link, pipe, tmp_path):
+        with pytest.raises(Unusable):
+            read_answers(path)
+
+
+def test_the_first_answers_count_and_those_to_an_earlier_sheet_dont(asked, capsys):
+    first = sheet_of(asked, "ann")
+    hand_in_answers(asked, "ann", answers_for(first, wrong=3))
+    defend(asked, "--collect")
+    hand_in_answers(asked, "ann", answers_for(first))
+    capsys.readouterr()
+    defend(asked, "--collect")
+    assert "has other answers than the first time, which count" in capsys.readouterr().out
+    assert rows(asked)["ann"]["right"] == "0"
+    assert defend(asked, "ann") == 0  # an instructor lets her try again
+    second = sheet_of(asked, "ann")
+    assert second.id != first.id and second.seed != first.seed
+    defend(asked, "--collect")
+    assert "answers an earlier sheet" in rows(asked)["ann"]["note"]
+    hand_in_answers(asked, "ann", answers_for(second))
+    defend(asked, "--collect")
+    assert rows(asked)["ann"]["right"] == "3"
+
+
+def test_late_answers_and_changed_code_go_to_a_person(course, capsys):
+    prepared(course, ann=LONG, bob=OTHER)
+    course.gradekit("autograde", "01_double")
+    assert defend(course, "--due", "2026-03-01 12:00") == 0
+    page = (course.root / "reports" / "01_double" / "defense" / "ann.html").read_text()
+    assert "by 2026-03-01 12:00 UTC" in page
+    for student in ("ann", "bob"):
+        path = hand_in_answers(course, student, answers_for(sheet_of(course, student)))
+        path.with_name("timestamp.txt").write_text(f"2026-03-0{1 if student == 'bob' else 2} 10:00:00 UTC")
+    course.hand_in("bob", course.answer(OTHER + " + 0", RIGHT_HALF))
+    defend(course, "--collect")
+    assert "came after the time that the sheet names" in rows(course)["ann"]["note"]
+    assert "is about code that has changed since" in rows(course)["bob"]["note"]
+
+
+def test_files_from_an_lms_are_found_by_their_sheet(asked, tmp_path, capsys):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "ann_1234_defense.json").write_text(answers_for(sheet_of(asked, "ann")))
+    (tmp_path / "notes.txt").write_text("hello")
+    assert defend(asked, "--collect", "--answers", str(tmp_path)) == 0
+    assert rows(asked)["ann"]["outcome"] == "defended"
+    assert "notes.txt isn't a file of answers" in capsys.readouterr().out
+
+
+def test_extra_credit_that_a_person_typed_in_stays(asked, capsys):
+    with asked.running.gradebook() as gradebook:
+        grade = gradebook.find_grade("test_double", "double", "01_double", "ann")
+        grade.extra_credit = 1
+        gradebook.db.commit()
+    before = scores(asked)
+    hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann"), wrong=3))
+    assert defend(asked, "--collect", "--share", "0.5") == 0
+    assert (
+        "ann: double has extra credit that a person typed in, so it was left alone" in capsys.readouterr().out
+    )
+    assert scores(asked) == before
+
+
+def test_bad_input_gets_one_sentence(course, capsys):
+    prepared(course, ann=LONG)
+    for options, sentence in {
+        ("--collect",): "no sheets of 01_double were given out",
+        ("--share", "0.5"): "belong to --collect",
+        ("--exercise", "zoe"): "has no exercise zoe in code with tests; it has double, half",
+        ("zoe",): "zoe handed in nothing",
+        ("--due", "soon"): "isn't a date and a time",
+    }.items():
+        assert defend(course, *options) == 2
+        assert sentence in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------------------------------- hostile
+
+HOSTILE = {
+    "prints a sheet": "print('{\"sheet\": \"1\", \"answers\": {}}')\n" + OTHER,
+    "forges replies": "import sys\nsys.modules['gradekit.inside.agent'].Agent.do_call = lambda *_, **__: {'value': {'calls': 3}}\n" + OTHER,
+    "hangs": "def double(x):\n    while True:\n        x = x + 0\n    return x",
+    "reads the key": "import glob, os\nfound = [p for top in ('/', os.getcwd()) for p in glob.glob(top + '/**/defense/*.json', recursive=top != '/')]\n"
+    "def double(x):\n    y = x * 4\n    size = torch.ones(len(found) + 7, 2)\n    z = y / 2\n    return z",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_code_gets_true_questions_or_none(name, course):
+    prepared(course, bob=OTHER)
+    course.hand_in("ann", course.answer(HOSTILE[name], RIGHT_HALF))
+    running = course.running
+    running.config.Execute.timeout = running.config.RunChecks.call_timeout = 1
+    if name == "reads the key":
+        assert defend(course, "bob") == 0
+        assert key_path(course.assignment).exists()
+    (task,) = tasks_of(running, course.assignment, ["ann"])
+    proven = prove(course.assignment, [PLACE], task)
+    found = proven.questions.get(PLACE, [])
+    if name in ("hangs", "forges replies"):
+        assert not found and proven.problem
+    if name == "prints a sheet":
+        assert "`20`" in {one.right for one in found}
+    if name == "reads the key":  # 7, so it found none
+        assert {one.right for one in found if "`size`" in one.text} <= {"`(7, 2)`"} and found

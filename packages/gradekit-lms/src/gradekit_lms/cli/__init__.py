@@ -1,0 +1,1 @@
+"""The commands and options of gradekit-lms."""

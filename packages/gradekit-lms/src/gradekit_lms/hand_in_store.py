@@ -1,0 +1,186 @@
+"""Hand-ins and results on their way, in a folder in `.gradekit` of the course, for ways in other than nbgrader's exchange.
+
+A hand-in is a folder that appears in one step, with its files and what is known about it. So a process that is killed
+leaves all of it or nothing.
+"""
+
+import contextlib
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+
+from gradekit.attempts.records import file_name
+from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.grading.running_course import RunningCourse
+from gradekit.submission.extra_files import TIMESTAMP
+from gradekit.submission.renamed import is_notebook
+from gradekit.watch.arrivals import HandIn
+from gradekit.watch.exchange import replacing
+
+_T = TypeVar("_T")
+_STEP = timedelta(microseconds=1)
+
+
+class Kept(Protocol):
+    """What is known of every hand-in; `size` is that of its files in bytes."""
+
+    @property
+    def student(self) -> str: ...
+    @property
+    def assignment(self) -> str: ...
+    @property
+    def handed_in(self) -> datetime: ...
+    @property
+    def size(self) -> int: ...
+
+
+_Kept = TypeVar("_Kept", bound=Kept)
+_Out = TypeVar("_Out")
+
+
+class HandInStore(Generic[_Kept, _Out]):
+    """The files of one way in.
+
+    Args:
+        kept: the type of what is known of a hand-in.
+        out: the type of a result on its way.
+    """
+
+    def __init__(self, root: Path, name: str, kept: type[_Kept], out: type[_Out]) -> None:
+        self.folder = root / STATE_FOLDER / name
+        self.hand_ins = self.folder / "hand-ins"
+        self.unfinished = self.folder / "unfinished"
+        self.outbox = self.folder / "outbox"
+        self.lock = self.folder / "lock"
+        self._changed = self.folder / "changed"
+        self._kept, self._out = kept, out
+        self._read: dict[Path, _Kept] = {}
+
+    def all(self) -> Iterator[tuple[Path, _Kept]]:
+        """Every hand-in: the folder of its files, and what is known about it."""
+        for path in self.hand_ins.glob("*/*/*/hand-in.json"):
+            yield path.parent / "files", self._at(path)
+
+    def of(self, student: str, assignment: str) -> list[tuple[Path, _Kept]]:
+        """A student's hand-ins for an assignment, oldest first."""
+        folder = self.hand_ins / file_name(student) / file_name(assignment)
+        return [(path.parent / "files", self._at(path)) for path in sorted(folder.glob("*/hand-in.json"))]
+
+    def at(self, student: str, assignment: str, handed_in: datetime) -> _Kept | None:
+        """The hand-in of this time."""
+        found = (kept for _, kept in self.of(student, assignment) if kept.handed_in == handed_in)
+        return next(found, None)
+
+    def size_of(self, student: str) -> int:
+        """The bytes of all hand-ins of a student."""
+        paths = (self.hand_ins / file_name(student)).glob("*/*/hand-in.json")
+        return sum(self._at(path).size for path in paths)
+
+    def keep(self, kept: _Kept, files: Iterable[tuple[str, bytes]], label: str) -> None:
+        """Store a hand-in. The paths of its files must have been checked.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        place = self.hand_ins / file_name(kept.student) / file_name(kept.assignment)
+        with self.scratch() as scratch:
+            (scratch / "files").mkdir()
+            for name, content in files:
+                path = scratch / "files" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            (scratch / "hand-in.json").write_bytes(msgspec.json.encode(kept))
+            place.mkdir(parents=True, exist_ok=True)
+            os.rename(scratch, place / f"{kept.handed_in.astimezone(UTC):%Y%m%dT%H%M%S.%f}-{label}")
+        self.touch()
+
+    def post(self, name: str, outgoing: _Out) -> None:
+        """Put a result into the outbox; a newer one of the same name replaces it."""
+        write_atomically(self.outbox / f"{digest(name)}.json", msgspec.json.encode(outgoing).decode())
+
+    def outgoing(self) -> list[tuple[Path, _Out]]:
+        """The results that were not sent yet, oldest first."""
+        paths = sorted(self.outbox.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
+        return [(path, found) for path in paths if (found := read_json(path, self._out))]
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """An empty folder on the same disk, which is removed at the end if it is still there."""
+        folder = self.unfinished / secrets.token_hex(8)
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def clean(self) -> None:
+        """Remove what a process that was killed left half done."""
+        shutil.rmtree(self.unfinished, ignore_errors=True)
+
+    def touch(self) -> None:
+        """Tell the process that grades that there is something new."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._changed, secrets.token_hex(8))
+
+    def stamp(self) -> object:
+        """Changes when there is something new."""
+        try:
+            found = self._changed.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_mtime_ns, found.st_ino
+
+    def _at(self, path: Path) -> _Kept:
+        if path not in self._read:
+            self._read[path] = msgspec.json.decode(path.read_bytes(), type=self._kept)
+        return self._read[path]
+
+
+def collect_kept(course: RunningCourse, hand_in: HandIn) -> None:
+    """Put a hand-in into submitted/, with its time.
+
+    Raises:
+        OSError: it can't be copied.
+    """
+    collected = course.submitted(hand_in.student, hand_in.assignment)
+    with replacing(collected):
+        shutil.copytree(hand_in.folder, collected)
+        (collected / TIMESTAMP).write_text(f"{hand_in.handed_in:%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+
+
+def after(time: datetime, last: Kept | None) -> datetime:
+    """The time of a new hand-in, later than that of the last one even if the clock was put back."""
+    return time if last is None else max(time, last.handed_in + _STEP)
+
+
+def is_untouched(release: Path, contents: dict[str, bytes]) -> bool:
+    """Whether all notebooks are those in the released assignment, to the byte."""
+    notebooks = {name: content for name, content in contents.items() if is_notebook(name)}
+    return all(_content_of(release / name) == content for name, content in notebooks.items())
+
+
+def read_json(path: Path, kind: type[_T]) -> _T | None:
+    """The content of a file; None if there is none, or another version wrote it."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def digest(name: str) -> str:
+    """A file name for a text of any length."""
+    return hashlib.sha256(os.fsencode(name)).hexdigest()[:32]
+
+
+def _content_of(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,108 @@
+"""The settings of hand-ins by LTI, `c.LtiHandIns` in nbgrader_config.py."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from traitlets import Dict, Float, Integer, Unicode
+from traitlets.config import Configurable
+
+from gradekit.course import CourseError
+from gradekit.grading.running_course import RunningCourse
+from gradekit_lms.course_settings import require_known
+
+_NEEDED = ("client_id", "auth_login_url", "auth_token_url", "key_set_url", "deployment_ids")
+_KNOWN = {*_NEEDED, "auth_audience"}
+_LOCAL = ("http://127.0.0.1:", "http://localhost:")
+
+
+class LtiHandIns(Configurable):
+    """Where the service is, which platforms may use it, and how much a student may upload."""
+
+    address = Unicode("", help="address of the service as browsers see it, such as https://host/lti").tag(
+        config=True
+    )
+    listen = Unicode("127.0.0.1:8766", help="address and port that the web server forwards to").tag(
+        config=True
+    )
+    platforms = Dict(help="for each issuer, what its LMS says of the tool: " + ", ".join(sorted(_KNOWN))).tag(
+        config=True
+    )
+    student = Unicode(
+        "sub",
+        help="what becomes a student's id: sub, person_sourcedid, or custom.NAME for a custom parameter",
+    ).tag(config=True)
+    max_megabytes = Integer(50, min=1, help="size of a hand-in").tag(config=True)
+    max_total_megabytes = Integer(500, min=1, help="size of all hand-ins of a student").tag(config=True)
+    max_files = Integer(100, min=1, help="files of a hand-in").tag(config=True)
+    seconds = Float(120.0, min=1.0, help="the longest that an upload may take").tag(config=True)
+    session_hours = Float(8.0, min=0.01, help="how long an assignment that was opened can be used").tag(
+        config=True
+    )
+    retry = Float(
+        10.0, min=0.1, help="seconds until a grade that couldn't be sent is sent again; then twice as many"
+    ).tag(config=True)
+
+    @classmethod
+    def of(cls, course: RunningCourse) -> "LtiHandIns":
+        """The settings of a course.
+
+        Raises:
+            CourseError: one is unknown, wrong or missing.
+        """
+        require_known(cls, course)
+        settings = cls(config=course.config)
+        reason = settings._wrong()
+        if reason:
+            raise CourseError(f"{course.last_file}: c.LtiHandIns.{reason}")
+        return settings
+
+    @property
+    def origin(self) -> str:
+        """The part of the address that browsers send with a form."""
+        return origin_of(self.address)
+
+    @property
+    def is_secure(self) -> bool:
+        return self.address.startswith("https://")
+
+    @property
+    def clients(self) -> dict[str, list[dict[str, Any]]]:
+        """The registrations of each issuer, in the form of PyLTI1p3's ToolConfDict."""
+        return {
+            issuer: found if isinstance(found, list) else [found] for issuer, found in self.platforms.items()
+        }
+
+    def _wrong(self) -> str:
+        """The end of a sentence about a setting; empty if all is well."""
+        if not _is_safe(self.address) or self.address.endswith("/"):
+            return 'address must be that of the service, with https and no slash at the end: "https://…"'
+        host, _, port = self.listen.rpartition(":")
+        if not host or not port.isdecimal():
+            return 'listen must be an address and a port, such as "127.0.0.1:8766"'
+        kind, _, name = self.student.partition(".")
+        if self.student not in ("sub", "person_sourcedid") and not (kind == "custom" and name):
+            return "student must be sub, person_sourcedid or custom.NAME"
+        if not self.platforms:
+            return "platforms has no platform: what to write is in docs/lti.md"
+        for issuer, registrations in self.clients.items():
+            for found in registrations:
+                if not isinstance(found, dict) or any(not found.get(key) for key in _NEEDED):
+                    return f"platforms[{issuer!r}] needs {', '.join(_NEEDED)}"
+                if unknown := found.keys() - _KNOWN:
+                    return f"platforms[{issuer!r}] has {sorted(unknown)[0]!r}, which isn't known"
+                if wrong := [key for key in _NEEDED if key.endswith("_url") and not _is_safe(found[key])]:
+                    return f"platforms[{issuer!r}][{wrong[0]!r}] must be an address with https"
+                ids = found["deployment_ids"]
+                if not isinstance(ids, list) or not all(isinstance(each, str) for each in ids):
+                    return f"platforms[{issuer!r}]['deployment_ids'] must be a list of texts"
+        return ""
+
+
+def origin_of(address: str) -> str:
+    """The scheme, the host and the port of an address; empty if it has none."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else ""
+
+
+def _is_safe(address: object) -> bool:
+    return isinstance(address, str) and address.startswith(("https://", *_LOCAL))

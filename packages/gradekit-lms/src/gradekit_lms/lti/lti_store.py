@@ -1,0 +1,204 @@
+"""What `gradekit lti` keeps in `.gradekit/lti` of the course: hand-ins, who is who, pages, grades on their way."""
+
+import os
+import shutil
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gradekit.attempts.records import file_name
+from gradekit.course.files import write_atomically
+from gradekit.course.operating_system import locked_file
+from gradekit.course.printing import printable
+from gradekit_lms.hand_in_store import HandInStore, digest, read_json
+
+_STEP = timedelta(milliseconds=1)
+
+
+class Target(Struct, frozen=True):
+    """Where the grade of a student goes.
+
+    Args:
+        client: the tool's id at the platform, which `issuer` names.
+        user: the student's id there.
+        lineitem: the address of the column; empty if it has to be found or made in `lineitems`, which may be empty, too.
+    """
+
+    issuer: str
+    client: str
+    user: str
+    lineitem: str = ""
+    lineitems: str = ""
+
+    @property
+    def takes_grades(self) -> bool:
+        return bool(self.lineitem or self.lineitems)
+
+
+class Upload(Struct, frozen=True):
+    """A hand-in; `digest` is that of its files, `handed_in` when all of it had arrived."""
+
+    student: str
+    assignment: str
+    handed_in: datetime
+    size: int
+    digest: str
+    target: Target
+
+
+class Score(Struct, frozen=True):
+    """A grade for the platform. `at` orders the grades of a student there; one that is sent twice has the same.
+
+    Args:
+        pending: whether more points may come, from a person.
+    """
+
+    student: str
+    assignment: str
+    points: float
+    max_points: float
+    pending: bool
+    target: Target
+    at: datetime = datetime.min.replace(tzinfo=UTC)
+
+    @property
+    def key(self) -> str:
+        """The same for all grades of a student in a column."""
+        column = self.target.lineitem or f"{self.target.lineitems}\0{self.assignment}"
+        return digest("\0".join((self.target.issuer, self.target.client, self.target.user, column)))
+
+
+class Trouble(Struct, frozen=True):
+    """Why a grade couldn't be sent, and when it is tried again."""
+
+    tries: int
+    reason: str
+    next: datetime
+
+
+class Person(Struct, frozen=True):
+    """A user of a platform, and the student who that is."""
+
+    issuer: str
+    user: str
+    student: str
+
+
+class Class(Struct, frozen=True):
+    """A course of a platform from which an assignment was opened, and the address of its roster."""
+
+    issuer: str
+    client: str
+    title: str
+    memberships: str
+
+
+class PageScore(Struct, frozen=True):
+    """What a page may tell of the points."""
+
+    points: float
+    max_points: float
+    pending: bool
+
+
+class LtiStore(HandInStore[Upload, Score]):
+    """The files in `.gradekit/lti`."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root, "lti", Upload, Score)
+        self.key = self.folder / "key.pem"
+        self.sent, self.troubles = self.folder / "sent", self.folder / "troubles"
+        self.classes = self.folder / "classes"
+
+    def people(self) -> list[Person]:
+        found = (read_json(path, Person) for path in (self.folder / "people").glob("[!.]*.json"))
+        return [person for person in found if person]
+
+    def person(self, issuer: str, user: str) -> Person | None:
+        return read_json(self._person(issuer, user), Person)
+
+    def remember(self, person: Person) -> None:
+        write_atomically(self._person(person.issuer, person.user), _text(person))
+
+    def opened_from(self, found: Class) -> None:
+        path = self.classes / f"{digest(found.memberships)}.json"
+        if read_json(path, Class) != found:
+            write_atomically(path, _text(found))
+
+    def send(self, score: Score) -> bool:
+        """Put a grade into the outbox, later than those before it; False if it is the last one again."""
+        name = f"{score.key}.json"
+        with self._alone():
+            last = read_json(self.outbox / name, Score) or read_json(self.sent / name, Score)
+            if last is not None and replace(score, at=last.at) == last:
+                return False
+            now = datetime.now(UTC)
+            at = now if last is None else max(now, last.at + _STEP)
+            write_atomically(self.outbox / name, _text(replace(score, at=at)))
+        return True
+
+    def was_sent(self, path: Path, score: Score) -> None:
+        """Note that a grade is at the platform; a newer one may have replaced it in the outbox."""
+        with self._alone():
+            write_atomically(self.sent / path.name, _text(score))
+            (self.troubles / path.name).unlink(missing_ok=True)
+            if read_json(path, Score) == score:
+                path.unlink()
+
+    def trouble(self, path: Path) -> Trouble | None:
+        return read_json(self.troubles / path.name, Trouble)
+
+    def note(self, path: Path, trouble: Trouble) -> None:
+        write_atomically(self.troubles / path.name, _text(trouble))
+
+    def pages(self, student: str, assignment: str, handed_in: datetime) -> Path:
+        """The folder for the pages of a hand-in."""
+        time = f"{handed_in.astimezone(UTC):%Y%m%dT%H%M%S.%f}"
+        return self.folder / "pages" / file_name(student) / file_name(assignment) / time
+
+    def show(self, pages: Path, place: Path) -> None:
+        """Copy pages there, in one step."""
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self.scratch() as scratch:
+            for path in pages.iterdir():
+                if path.suffix in (".html", ".json") and path.is_file():
+                    shutil.copyfile(path, scratch / path.name)
+            if place.exists():
+                os.rename(place, self.unfinished / f"{scratch.name}.before")
+            os.rename(scratch, place)
+        shutil.rmtree(self.unfinished / f"{scratch.name}.before", ignore_errors=True)
+
+    def _alone(self) -> ExitStack:
+        """Keep the process that grades and the one that sends from changing the outbox at the same time."""
+        return locked_file(self.folder / "outbox.lock")
+
+    def _person(self, issuer: str, user: str) -> Path:
+        return self.folder / "people" / f"{digest(f'{issuer}{chr(0)}{user}')}.json"
+
+
+def lti_status_lines(store: LtiStore) -> tuple[list[str], bool]:
+    """What `gradekit lti --status` says of hand-ins and grades, and whether a grade could not be sent."""
+    uploads = [kept for _, kept in store.all()]
+    sent = len(list(store.sent.glob("[!.]*.json")))
+    waiting = store.outgoing()
+    lines = [f"hand-ins: {len(uploads)}, by {len({kept.student for kept in uploads})} students"]
+    if without := sorted({kept.assignment for kept in uploads if not kept.target.takes_grades}):
+        lines.append(f"no grades are sent for links without a grade column: {', '.join(without)}")
+    lines.append(f"grades: {sent} at the LMS, {len(waiting)} waiting")
+    failed = False
+    for path, score in waiting:
+        line = f"  {printable(score.student)} {score.assignment}: {score.points:g} of {score.max_points:g} points"
+        if trouble := store.trouble(path):
+            failed = True
+            times = "once" if trouble.tries == 1 else f"{trouble.tries} times"
+            line += f", tried {times}, again at {trouble.next:%Y-%m-%d %H:%M:%S} UTC: {trouble.reason}"
+        lines.append(line)
+    return lines, failed
+
+
+def _text(value: Struct) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,144 @@
+"""The way by LTI: the source of hand-ins that were uploaded, and the sink for pages and grades."""
+
+from pathlib import Path
+
+import msgspec
+from nbgrader.api import SubmittedAssignment
+
+from gradekit.attempts.records import Attempts, Page
+from gradekit.attempts.rules import AttemptRules, Shows, attempt_that_counts
+from gradekit.course.printing import quoted
+from gradekit.grading.running_course import RunningCourse
+from gradekit.page.shown import result_as_shown
+from gradekit.watch.arrivals import HandIn, Look
+from gradekit.watch.ways import PageOf, Way
+from gradekit_lms.hand_in_store import collect_kept, read_json
+from gradekit_lms.lti.lti_settings import LtiHandIns
+from gradekit_lms.lti.lti_store import LtiStore, PageScore, Score
+
+_SCORE = "score.json"
+
+
+def open_lti_way(course: RunningCourse) -> Way:
+    """The way by LTI of a course.
+
+    Raises:
+        CourseError: a setting is wrong.
+    """
+    LtiHandIns.of(course)
+    store = LtiStore(course.root)
+    return Way(LtiSource(course, store), LtiSink(course, store))
+
+
+class LtiSource:
+    """Hand-ins that `gradekit lti` has stored."""
+
+    keeps_all = True
+
+    def __init__(self, course: RunningCourse, store: LtiStore) -> None:
+        self._course, self._store = course, store
+        self._stamp: object = None
+        self._look_again = True
+
+    @property
+    def place(self) -> Path:
+        return self._store.hand_ins
+
+    def start(self, once: bool) -> None:
+        """`gradekit lti` takes the uploads."""
+
+    def close(self) -> None:
+        """There is nothing to stop."""
+
+    def why_away(self) -> str:
+        return ""
+
+    def changed(self) -> bool:
+        return self._look_again or self._store.stamp() != self._stamp
+
+    def look(self) -> Look:
+        self._stamp, self._look_again = self._store.stamp(), False
+        look = Look()
+        for folder, kept in self._store.all():
+            look.add(folder, HandIn(kept.student, kept.assignment, kept.handed_in, folder))
+        return look
+
+    def collect(self, hand_in: HandIn) -> None:
+        collect_kept(self._course, hand_in)
+
+    def accepting(self, hand_in: HandIn) -> str:
+        return (
+            "to accept it, set a later deadline for this student: "
+            f"`gradekit deadline {quoted(hand_in.assignment)} TIME --student {quoted(hand_in.student)}`"
+        )
+
+
+class LtiSink:
+    """Pages for `gradekit lti` to show, and grades for it to send."""
+
+    done = "released"
+
+    def __init__(self, course: RunningCourse, store: LtiStore) -> None:
+        self._course, self._store = course, store
+        self._rules = AttemptRules(config=course.config)
+
+    def why_away(self) -> str:
+        return ""
+
+    def has_page(self, hand_in: HandIn, notebooks: list[str]) -> bool:
+        return False
+
+    def complete(self, page: PageOf) -> None:
+        """Add what the page may tell of the points; it is written now, since a page before the deadline may tell less."""
+        names = self._course.assignment(page.assignment).released_names()
+        results = [self._course.result(page.student, page.assignment, name) for name in names]
+        with self._course.gradebook() as book:
+            points, max_points, pending = _grade(book.find_submission(page.assignment, page.student))
+        if page.shows is Shows.EXERCISES:
+            shown = [result_as_shown(result, page.shows).earned for result in results if result is not None]
+            points = max(0.0, sum(shown) - page.record.penalty)
+        score = PageScore(points, max_points, pending)
+        (page.pages / _SCORE).write_bytes(msgspec.json.encode(score))
+
+    def release(self, page: PageOf) -> None:
+        student, assignment = page.student, page.assignment
+        upload = self._store.at(student, assignment, page.record.handed_in)
+        if upload is None:
+            return  # the instructor has collected it in another way
+        self._store.show(page.pages, self._store.pages(student, assignment, upload.handed_in))
+        records = [
+            record
+            for record in Attempts.load(self._course.root, assignment, student).records
+            if record.page is Page.RELEASED or record.handed_in == upload.handed_in
+        ]
+        counting = attempt_that_counts(self._rules.of(assignment).counts, records) or page.record
+        place = self._store.pages(student, assignment, counting.handed_in)
+        found = read_json(place / _SCORE, PageScore)
+        if found is not None and upload.target.takes_grades:
+            values = (found.points, found.max_points, found.pending)
+            self._store.send(Score(student, assignment, *values, upload.target))
+
+
+def send_all(course: RunningCourse, assignment: str) -> tuple[int, list[str]]:
+    """Put the grades that are in the gradebook into the outbox, for everybody who has handed in by LTI.
+
+    Returns how many of them are new, and the students whose link takes no grades.
+    """
+    store, new, without = LtiStore(course.root), 0, []
+    with course.gradebook() as book:
+        for submission in book.assignment_submissions(assignment):
+            student = submission.student_id
+            uploads = [kept for _, kept in store.of(student, assignment)]
+            if not uploads:
+                continue
+            if not uploads[-1].target.takes_grades:
+                without.append(student)
+                continue
+            new += store.send(Score(student, assignment, *_grade(submission), uploads[-1].target))
+    return new, without
+
+
+def _grade(submission: SubmittedAssignment) -> tuple[float, float, bool]:
+    """The points with those given by people, the maximum, and whether there is something left for a person to grade."""
+    points = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
+    return points, submission.max_score, bool(submission.needs_manual_grade)

@@ -1,0 +1,144 @@
+"""Who is who: users of a platform, and students of the gradebook."""
+
+import threading
+from typing import Any
+
+import requests
+from pylti1p3.exception import LtiException, ToolConfException
+from pylti1p3.names_roles import NamesRolesProvisioningService
+
+from gradekit.course.printing import printable, quoted
+from gradekit.grading.roster import Roster
+from gradekit.grading.running_course import RunningCourse
+from gradekit.nbgrader_plugin.course_folders import usable_name
+from gradekit_lms.hand_in_store import read_json
+from gradekit_lms.lti.launches import CLAIM, Tool, has_role
+from gradekit_lms.lti.lti_store import Class, LtiStore, Person
+
+STUDENT_ROLES = ("Learner",)
+_LONGEST = 100
+
+
+class Unknown(Exception):
+    """A user can't be taken for a student; the message says why."""
+
+
+class People:
+    """Finds students. Once a user has been taken for a student, this stays, and nobody else is."""
+
+    def __init__(self, course: RunningCourse, store: LtiStore, claim: str) -> None:
+        self._course, self._store, self._claim = course, store, claim
+        self._lock = threading.Lock()
+
+    def student(self, data: dict[str, Any]) -> str:
+        """The student who a launch is by.
+
+        Raises:
+            Unknown: that isn't certain.
+        """
+        return self.of(data["iss"], data["sub"], _value(data, self._claim))
+
+    def of(self, issuer: str, user: str, value: str) -> str:
+        """The student for a user.
+
+        Args:
+            value: of the claim that becomes the id of a new student.
+        """
+        with self._lock:
+            known = self._store.person(issuer, user)
+            if known is not None:
+                return known.student
+            student = self._found(value) if value else self._found_by_number(user)
+            if not student:
+                raise Unknown(f"the LMS doesn't say who this is: {self._claim} is missing")
+            if any(person.student == student for person in self._store.people()):
+                raise Unknown(f"another user of the LMS hands in as {printable(student)}")
+            self._store.remember(Person(issuer, user, student))
+            return student
+
+    def _found(self, value: str) -> str:
+        known = self._found_by_number(value)
+        if known:
+            return known
+        if (
+            usable_name(value) != value
+            or value.strip() != value
+            or value.startswith(".")
+            or "/" in value
+            or not value.isprintable()
+            or len(value) > _LONGEST
+        ):
+            raise Unknown(f"nbgrader can't handle a student named {printable(value)}")
+        with self._course.gradebook() as book:
+            if Roster(book.students).by_id(value):
+                raise Unknown(
+                    f"the gradebook has a student {printable(value)}, who may be somebody else. If it is the same, run "
+                    f"`nbgrader db student add {quoted(value)} --lms-user-id={quoted(value)}`"
+                )
+        return value
+
+    def _found_by_number(self, number: str) -> str:
+        with self._course.gradebook() as book:
+            found = Roster(book.students).by_number(number)
+        if len(found) > 1:
+            raise Unknown(f"several students of the gradebook have the lms_user_id {printable(number)}")
+        return found[0] if found else ""
+
+
+def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> list[str]:
+    """Add the learners of the classes from which assignments were opened to the gradebook; returns what was done."""
+    people, lines = People(course, store, tool.settings.student), []
+    for path in sorted(store.classes.glob("[!.]*.json")):
+        found = read_json(path, Class)
+        if found is None:
+            continue
+        name = printable(found.title)
+        try:
+            connector = tool.connector(found.issuer, found.client)
+            service = NamesRolesProvisioningService(connector, {"context_memberships_url": found.memberships})
+            members = service.get_members()
+        except (LtiException, ToolConfException, requests.RequestException, ValueError) as error:
+            lines.append(f"{name}: no roster: {printable(str(error))}")
+            continue
+        new = 0
+        for member in members:
+            if member.get("status", "Active") != "Active" or not has_role(
+                {f"{CLAIM}roles": member.get("roles")}, STUDENT_ROLES
+            ):
+                continue
+            user = str(member["user_id"])
+            values = {"sub": user, "person_sourcedid": str(member.get("lis_person_sourcedid") or "")}
+            try:
+                student = people.of(found.issuer, user, values.get(tool.settings.student, ""))
+            except Unknown as reason:
+                lines.append(f"{name}: {printable(str(member.get('name') or user))} was not added: {reason}")
+                continue
+            new += _add(course, student, dict(member))
+        lines.append(f"{name}: {len(members)} members, {new} of them new in the gradebook")
+    return lines
+
+
+def _add(course: RunningCourse, student: str, member: dict[str, Any]) -> bool:
+    """Put a student into the gradebook; what is there already stays."""
+    with course.gradebook() as book:
+        if any(each.id == student for each in book.students):
+            return False
+        book.add_student(
+            student,
+            first_name=member.get("given_name"),
+            last_name=member.get("family_name") or member.get("name"),
+            email=member.get("email"),
+            lms_user_id=member["user_id"],
+        )
+        return True
+
+
+def _value(data: dict[str, Any], claim: str) -> str:
+    """The value of a claim; empty if it is missing."""
+    if claim == "sub":
+        return str(data["sub"])
+    place, key = ("lis", claim) if claim == "person_sourcedid" else ("custom", claim.partition(".")[2])
+    found = data.get(f"{CLAIM}{place}")
+    value = found.get(key) if isinstance(found, dict) else None
+    # a platform that doesn't know a variable sends its name
+    return value if isinstance(value, str) and not value.startswith("$") else ""

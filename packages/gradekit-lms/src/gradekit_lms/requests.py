@@ -1,0 +1,211 @@
+"""Requests of students who think that a check is wrong: a file `requests.txt` that comes with their next hand-in.
+
+A line that begins with the name of a check or an exercise and a colon begins a request, and the lines below belong to it.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from gradekit.attempts.records import file_name
+from gradekit.course import Assignment, CourseError, read_notebook
+from gradekit.course.cells import answer_of, exercise_name, grade_id
+from gradekit.course.files import STATE_FOLDER, handed_in_text, write_atomically
+from gradekit.course.printing import counted, did_you_mean, printable, quoted
+from gradekit.grading.running_course import RunningCourse
+from gradekit.report.comments import Commented, Recipients, comment_on
+from gradekit.report.table import locked_class_table, was_graded
+
+#: what browsers and editors make of the name
+_NAMES = ("requests.txt", "requests.txt.txt", "requests.md", "requests")
+_SHOWN = 600
+
+
+class CheckRequest(Struct, frozen=True):
+    """One request; `about` is `exercise::check` or an exercise, and empty if the student names neither."""
+
+    student: str
+    about: str
+    text: str
+
+
+class Requests(Struct):
+    """The requests about one assignment; what was answered is kept with its answer, by their texts."""
+
+    open: list[CheckRequest] = []
+    answered: list[tuple[CheckRequest, str]] = []
+
+
+@dataclass
+class RequestBook:
+    """The requests about one assignment, and where they are stored.
+
+    Raises:
+        CourseError: nothing was graded yet, so nobody can know a check.
+    """
+
+    course: RunningCourse
+    assignment: Assignment
+
+    def __post_init__(self) -> None:
+        if not was_graded(self.course, self.assignment):
+            raise CourseError(f"{self.assignment.name} was not graded yet: run `gradekit autograde` first")
+        self._checks = locked_class_table(self.course, self.assignment).checks
+        self._path = self.course.root / STATE_FOLDER / "requests" / f"{file_name(self.assignment.name)}.json"
+        try:
+            self._stored = msgspec.json.decode(self._path.read_bytes(), type=Requests)
+        except FileNotFoundError:
+            self._stored = Requests()
+        except msgspec.MsgspecError as error:
+            raise CourseError(f"{self._path} can't be read: {error}") from error
+        self.problems: list[str] = []
+        self._gather()
+
+    @property
+    def open(self) -> list[CheckRequest]:
+        return self._stored.open
+
+    def lines(self) -> Iterator[str]:
+        """The open requests by check, those of most students first, for people."""
+        by_check: dict[str, list[CheckRequest]] = {}
+        for request in self.open:
+            by_check.setdefault(request.about, []).append(request)
+        name, sentences = self.assignment.name, {check.id: check.sentence for check in self._checks}
+        answered = f", {len(self._stored.answered)} answered" if self._stored.answered else ""
+        yield f"{name}: {counted(len(self.open), 'open request')}{answered}"
+        for about, requests in sorted(by_check.items(), key=lambda each: (-len(each[1]), each[0])):
+            yield f"  {about or 'without the name of a check'}  {sentences.get(about, '')}".rstrip()
+            for request in requests:
+                yield f"    {printable(request.student)}: {printable(request.text[:_SHOWN], None)}"
+            if about:
+                yield f'    To answer: gradekit requests {quoted(name)} --answer {quoted(about)} "…"'
+                yield f"    If a student is right: gradekit requests {quoted(name)} --uphold {quoted(about)} STUDENT"
+        yield from (f"  {problem}" for problem in self.problems)
+
+    def answer(self, about: str, text: str) -> Commented:
+        """Answer all requests about a check or an exercise, as a comment on the students' answers.
+
+        Raises:
+            CourseError: there is no such request, or no text.
+        """
+        requests = self.about(about)
+        notebook, cell = self._answer_cell(about)
+        students = tuple(dict.fromkeys(request.student for request in requests))
+        recipients = Recipients(self.assignment, notebook, cell, students, lambda student: True)
+        done = comment_on(self.course, recipients, text)
+        self.close([request for request in requests if request.student not in done.left_out], text)
+        return done
+
+    def uphold(self, about: str, student: str) -> tuple[str, Path, bool]:
+        """Write the student's answer as an alternative: its name, its file, and whether it was written only now.
+
+        Raises:
+            CourseError: the student has no request about this, or no graded answer.
+        """
+        if student not in [request.student for request in self.about(about)]:
+            raise CourseError(f"{printable(student)} has no open request about {about}")
+        notebook, cell = self._answer_cell(about)
+        if self.course.is_newer(student, self.assignment.name):
+            raise CourseError(f"{printable(student)} has handed in again: run `gradekit autograde` first")
+        graded = read_notebook(self.course.autograded(student, self.assignment.name) / f"{notebook}.ipynb")
+        source = next((each.source for each in graded.cells if grade_id(each) == cell), "").strip("\n")
+        if not source.strip():
+            raise CourseError(f"{printable(student)} has no answer in {cell}")
+        folder = self.assignment.checks / "alternatives"
+        path = folder / f"{cell}.py" if folder.is_dir() else folder.with_suffix(".py")
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        written = f'.source("""\n{_escaped(source)}\n""")\n'
+        before, there, _ = text.partition(written)
+        if there:
+            return before.rpartition('("')[2].removesuffix('")'), path, False
+        number = text.count("= Alternatives(cell=") + 1
+        name, variable = f"{cell}_asked_{number}", f"asked_{number}"
+        where = f'cell="{cell}", notebook="{notebook}"'
+        head = "" if "import Alternatives\n" in text else "from gradekit.checks import Alternatives\n"
+        added = f'{variable} = Alternatives({where})\n{variable}("{name}"){written}'
+        write_atomically(
+            path, "\n\n".join(filter(None, (text.rstrip("\n"), f"{head}\n{added}".lstrip("\n"))))
+        )
+        return name, path, True
+
+    def close(self, requests: list[CheckRequest], text: str) -> None:
+        """Store that these requests are answered."""
+        self._stored.answered += [(request, text) for request in requests]
+        self._stored.open = [request for request in self.open if request not in requests]
+        self._store()
+
+    def about(self, about: str) -> list[CheckRequest]:
+        """The open requests about a check or an exercise.
+
+        Raises:
+            CourseError: there is none.
+        """
+        found = [request for request in self.open if request.about == about]
+        if not found or not about:
+            names = sorted({request.about for request in self.open if request.about})
+            near = did_you_mean(about, names)
+            raise CourseError(f"{self.assignment.name} has no open request about {quoted(about)}{near}")
+        return found
+
+    def _answer_cell(self, about: str) -> tuple[str, str]:
+        """The notebook and the answer cell that a check is about."""
+        key = next(
+            check.exercise for check in self._checks if about in (check.id, check.id.partition("::")[0])
+        )
+        notebook, _, test = key.rpartition("/")
+        notebook = notebook or self.assignment.notebook_of(test).stem
+        return notebook, answer_of(self.assignment.released(notebook), test)
+
+    def _gather(self) -> None:
+        """Read the files that students have handed in. A student without one keeps the requests that were read before."""
+        ids: dict[str, str] = {}
+        for check in self._checks:
+            notebook, slash, test = check.exercise.rpartition("/")
+            exercise = f"{notebook}{slash}{exercise_name(test)}"
+            # a page doesn't name its notebook
+            ids.setdefault(f"{exercise_name(test)}::{check.name}", check.id)
+            ids.setdefault(exercise_name(test), exercise)
+            ids |= {check.id: check.id, check.key: check.id, exercise: exercise, check.exercise: exercise}
+        answered = {request for request, _ in self._stored.answered}
+        for student in self.course.handed_in(self.assignment.name):
+            folder = self.course.submitted(student, self.assignment.name)
+            paths = [Path(entry) for entry in os.scandir(folder) if entry.name.casefold() in _NAMES]
+            if not paths:
+                continue
+            text = "\n".join(handed_in_text(path) for path in paths)
+            if not text.strip():
+                self.problems.append(f"{printable(student)}: {paths[0]} is empty, too large, or no file")
+                continue
+            new = [request for request in parsed(student, text, ids) if request not in answered]
+            others = [request for request in self.open if request.student != student]
+            self._stored.open = sorted([*others, *new], key=lambda request: request.student)
+        self._store()
+
+    def _store(self) -> None:
+        write_atomically(self._path, msgspec.json.encode(self._stored).decode())
+
+
+def parsed(student: str, text: str, ids: Mapping[str, str]) -> list[CheckRequest]:
+    """The requests in a text; `ids` has the check or exercise for each name that may begin one."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        stripped = line.strip().lstrip("-*# ").replace("`", "")
+        names = (name for name in ids if stripped.removeprefix(name).lstrip().startswith(":"))
+        name = max((name for name in names if stripped.startswith(name)), key=len, default="")
+        after = stripped.removeprefix(name).lstrip()
+        if name and not after.startswith("::"):
+            found.append((ids[name], [after[1:].strip()]))
+        elif found:
+            found[-1][1].append(line.strip())
+        elif line.strip():
+            found.append(("", [line.strip()]))
+    requests = [CheckRequest(student, about, "\n".join(lines).strip()) for about, lines in found]
+    return list(dict.fromkeys(requests))
+
+
+def _escaped(source: str) -> str:
+    return source.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')

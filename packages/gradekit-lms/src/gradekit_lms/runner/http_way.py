@@ -1,0 +1,99 @@
+"""The way by HTTP: the source of hand-ins that were taken; results and pages go where those of Git go."""
+
+import os
+from pathlib import Path
+
+import msgspec
+from traitlets import Integer, Unicode
+from traitlets.config import Configurable
+
+from gradekit.grading.running_course import RunningCourse
+from gradekit.watch.ways import Way
+from gradekit_lms.course_settings import require_inside, require_known
+from gradekit_lms.git.looking import assignments_in
+from gradekit_lms.git.store import GitStore
+from gradekit_lms.git.way import GitSink, GitSource
+from gradekit_lms.runner.keys import read_keys
+
+STORE = "http"
+
+
+class HttpHandIns(Configurable):
+    """Where hand-ins by HTTP are taken, and how many."""
+
+    listen = Unicode("127.0.0.1:8767", help="address and port").tag(config=True)
+    max_megabytes = Integer(20, min=1, help="size of a hand-in").tag(config=True)
+    max_total_megabytes = Integer(500, min=1, help="size of all hand-ins of a student").tag(config=True)
+    returned = Unicode("returned", help="folder of the course for results and pages").tag(config=True)
+
+    @classmethod
+    def of(cls, course: RunningCourse) -> "HttpHandIns":
+        """The settings of a course.
+
+        Raises:
+            CourseError: one is unknown or wrong.
+        """
+        require_known(cls, course)
+        settings = cls(config=course.config)
+        require_inside(cls, course, settings.returned)
+        return settings
+
+
+class HttpJob(msgspec.Struct, frozen=True):
+    """What the process that takes hand-ins needs to know; the paths are absolute.
+
+    Args:
+        source: the folder of assignments.
+        release: the folder of their released notebooks.
+        parent: the process with which it ends.
+    """
+
+    root: str
+    roster: str
+    source: str
+    release: str
+    returned: str
+    listen: str
+    max_bytes: int
+    max_total_bytes: int
+    parent: int
+    report: str = ""
+
+
+def open_http_way(course: RunningCourse, keys: Path) -> Way:
+    """The way by HTTP of a course.
+
+    Raises:
+        CourseError: a setting or the file with the keys is wrong.
+    """
+    settings, folders = HttpHandIns.of(course), course.folders
+    source = course.root / folders.source_directory
+    read_keys(keys.absolute(), assignments_in(source))
+    job = HttpJob(
+        root=str(course.root),
+        roster=str(keys.absolute()),
+        source=str(source),
+        release=str(course.root / folders.release_directory),
+        returned=str(course.root / settings.returned),
+        listen=settings.listen,
+        max_bytes=settings.max_megabytes * 10**6,
+        max_total_bytes=settings.max_total_megabytes * 10**6,
+        parent=os.getpid(),
+    )
+    store = GitStore(course.root, STORE)
+    return Way(HttpSource(course, store, job), GitSink(course, store, settings.returned))
+
+
+class HttpSource(GitSource):
+    """Hand-ins that the process that listens has stored."""
+
+    module, what = "gradekit_lms.runner.serving", "hand-ins by HTTP"
+    ended = "can't be taken, since the process for this ended"
+
+    def __init__(self, course: RunningCourse, store: GitStore, job: HttpJob) -> None:
+        super().__init__(course, store, {"watch": job, "deliver": job})
+
+    def start(self, once: bool) -> None:
+        """Listen; with `once`, what was taken before is all there is."""
+        if not once:
+            super().start(once)

@@ -1,0 +1,91 @@
+"""The keys that hand-ins by HTTP are signed with: `python -m gradekit_lms.runner.keys keys.csv ada ben` makes them."""
+
+import csv
+import os
+import secrets
+import sys
+from collections.abc import Container
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradekit.course import CourseError
+from gradekit.course.printing import counted, printable
+from gradekit.nbgrader_plugin.course_folders import usable_name
+from gradekit_lms.given_files import read_table
+
+_COLUMNS = ("student", "key", "assignment")
+_SHORTEST, _LONGEST = 32, 200
+
+
+@dataclass(frozen=True)
+class SigningKey:
+    """A key, and whose it is; without an `assignment`, it is good for all of them."""
+
+    student: str
+    key: str
+    assignment: str = ""
+
+    def __repr__(self) -> str:  # a log must not have it
+        return f"SigningKey({self.student!r})"
+
+
+def read_keys(path: Path, assignments: Container[str]) -> tuple[list[SigningKey], list[tuple[int, str, str]]]:
+    """The keys in a CSV file, and the rows that can't be used: their lines, students, and why.
+
+    Raises:
+        CourseError: it can't be read, others can read it, or it has no such columns.
+    """
+    columns, rows = read_table(path, private=True)
+    if not {"student", "key"} <= set(columns) <= set(_COLUMNS):
+        raise CourseError(f"the first line of {path} must be `student,key` or `student,key,assignment`")
+    found: list[tuple[int, SigningKey]] = []
+    bad: list[tuple[int, str, str]] = []
+    for line, row in rows:
+        key = SigningKey(*((row.get(name) or "").strip() for name in _COLUMNS))
+        if reason := "has more fields than columns" if None in row else _problem(key, assignments):
+            bad.append((line, key.student, reason))
+        elif any(cell for cell in row.values()):
+            found.append((line, key))
+    owners: dict[str, set[str]] = {}
+    for _, key in found:
+        owners.setdefault(key.key, set()).add(key.student)
+    bad += [
+        (line, key.student, "has the key of another student, so nobody can use it: make new ones")
+        for line, key in found
+        if len(owners[key.key]) > 1
+    ]
+    return [key for _, key in found if len(owners[key.key]) == 1], bad
+
+
+def _problem(key: SigningKey, assignments: Container[str]) -> str:
+    if not (key.student or key.key or key.assignment):
+        return ""
+    if not key.student or usable_name(key.student) != key.student or key.student.startswith("."):
+        return "has no student's name that nbgrader can handle"
+    if not _SHORTEST <= len(key.key) <= _LONGEST or not key.key.isascii() or " " in key.key:
+        return f"has a key that isn't {_SHORTEST} to {_LONGEST} characters without spaces"
+    if key.assignment and key.assignment not in assignments:
+        return f"is for {printable(key.assignment)}, which is no assignment of the course"
+    return ""
+
+
+def make_keys(path: Path, students: list[str]) -> int:
+    """Add a key for each of these students, for all assignments; returns how many are new. Only the owner can read it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "a+", encoding="utf-8", newline="") as file:
+        file.seek(0)
+        text = file.read()
+        columns, *rows = list(csv.reader(text.splitlines())) or [[*_COLUMNS[:2]]]
+        known = {row[columns.index("student")] for row in rows if row}
+        new = [{"student": name, "key": secrets.token_urlsafe(32)} for name in students if name not in known]
+        out = csv.DictWriter(file, columns, lineterminator="\n")
+        if not text:
+            out.writeheader()
+        out.writerows(new)
+    return len(new)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        raise SystemExit("usage: python -m gradekit_lms.runner.keys keys.csv STUDENT ...")
+    print(f"{counted(make_keys(Path(sys.argv[1]), sys.argv[2:]), 'new key')} in {sys.argv[1]}")

@@ -1,0 +1,120 @@
+"""Students object to a check with a file that comes with their next hand-in; the instructor answers once for all."""
+
+import os
+import subprocess
+
+import pytest
+
+from gradekit.checks.variants import alternatives_of
+from gradekit.grading.running_course import RunningCourse
+from gradekit_lms.requests import RequestBook, parsed
+
+NAME = "01_double"
+ABOUT = "double::test_value"
+
+
+def request(course, student: str, text: str, name: str = "requests.txt") -> None:
+    path = course.root / "submitted" / student / NAME / name
+    path.write_text(text)
+    os.utime(path, (1, 1))  # it was there when the submission was graded
+
+
+def book(course) -> RequestBook:
+    opened = RunningCourse.open(course.root)
+    (assignment,) = (each for each in opened.layout.assignments() if each.name == NAME)
+    return RequestBook(opened, assignment)
+
+
+def comment(course, student: str) -> str:
+    with course.gradebook() as gradebook:
+        return gradebook.find_comment("double", "double", NAME, student).manual_comment or ""
+
+
+def test_a_text_is_cut_at_the_names_of_checks_and_exercises():
+    ids = {"double::test_value": "double::test_value", "double": "double", "test_double": "double"}
+    text = "Hello\n- `double::test_value` : it is right,\n  I think.\n\ndouble: all of it\ndouble::other: x\ntest_double:\n"
+    found = [(each.about, each.text) for each in parsed("ada", text, ids)]
+    assert found == [
+        ("", "Hello"),
+        ("double::test_value", "it is right,\nI think."),
+        ("double", "all of it\ndouble::other: x"),
+        ("double", ""),
+    ]
+
+
+def test_requests_are_listed_by_check_and_answered_once_for_all(graded_class, capfd):
+    course = graded_class
+    ada, ben, eve, zoe = "mistake", "exception", "floor", "right"
+    request(course, ada, f"{ABOUT}: rounding\n")
+    request(course, ben, f"Dear all,\n{ABOUT}: I rounded, too\x1b[2J", "Requests.TXT")
+    request(course, eve, "it is all wrong")
+    (course.root / "submitted" / zoe / NAME / "requests.txt").symlink_to("/etc/passwd")
+    assert course.gradekit("requests") == 0
+    out = capfd.readouterr().out
+    assert f"{NAME}: 4 open requests\n" in out
+    assert f"  {ABOUT}  The output is twice the input.\n    {ben}: I rounded, too" in out
+    assert f"    {ada}: rounding\n" in out
+    assert "\x1b" not in out and f"    {eve}: it is all wrong\n" in out
+    assert f"  {zoe}: " in out and "is empty, too large, or no file" in out and "root:" not in out
+
+    assert course.gradekit("requests", NAME, "--answer", "double::test_valeu", "Sorry.") == 2
+    assert "has no open request about" in capfd.readouterr().err
+    assert course.gradekit("requests", NAME, "--answer", ABOUT, "Your values were not rounded alike.") == 0
+    assert f"answered: {ben}, {ada}\n" in capfd.readouterr().out
+    assert [comment(course, name) for name in (ada, ben)] == ["Your values were not rounded alike."] * 2
+    (course.root / "submitted" / eve / NAME / "requests.txt").unlink()  # handed in again without the file
+    again = book(course)
+    assert [(each.student, each.about) for each in again.open] == [(ben, ""), (eve, "")]
+    assert next(again.lines()) == f"{NAME}: 2 open requests, 2 answered"
+    request(course, ada, f"{ABOUT}: but why?\n")
+    assert [each.text for each in book(course).about(ABOUT)] == ["but why?"]
+
+
+def test_the_page_says_how_to_object_if_the_course_wants_it(graded_class):
+    course = graded_class
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write("get_config().FeedbackPage.requests = True\n")
+    done = course.run("nbgrader", "generate_feedback", NAME, "--student", "mistake", "--force")
+    assert done.returncode == 0, done.stderr
+    page = (course.root / "feedback" / "mistake" / NAME / "double.html").read_text()
+    assert page.count("I think this check is wrong") == page.count("double::test_") == 2  # of four checks
+    assert f"{ABOUT}: " in page
+
+
+def test_an_upheld_answer_becomes_an_alternative_and_then_the_class_is_graded_again(
+    graded_class, capfd, monkeypatch
+):
+    course = graded_class
+    student = "mistake"
+    request(course, student, f"{ABOUT}: it is right\n")
+    before = [each.name for each in alternatives_of(book(course).assignment)]
+    assert course.gradekit("requests", NAME, "--uphold", ABOUT, student) == 0
+    out = capfd.readouterr().out
+    assert "the alternative double_asked_1 in" in out
+    assert f"gradekit requests {NAME} --uphold {ABOUT} {student}" in out
+    *others, written = alternatives_of(book(course).assignment)
+    assert [each.name for each in others] == before
+    assert (written.name, written.cell) == ("double_asked_1", "double") and "def double" in written.source
+    text = (course.checks.parent / "alternatives.py").read_text()
+    assert student not in text and "    return 3 * x\n" in text
+
+    ran: list[list[str]] = []
+    codes = iter([1, 0, 0])
+
+    def run(command: list[str], **_: object) -> "subprocess.CompletedProcess[bytes]":
+        ran.append(command[3:])
+        return subprocess.CompletedProcess(command, next(codes))
+
+    monkeypatch.setattr("gradekit_lms.cli.answering.subprocess.run", run)
+    assert course.gradekit("requests", NAME, "--uphold", ABOUT, student) == 1  # the check still refuses it
+    assert len(book(course).open) == 1
+    assert course.gradekit("requests", NAME, "--uphold", ABOUT, student) == 0
+    assert ran == [["audit", NAME]] * 2 + [["regrade", NAME]]
+    assert book(course).open == []
+
+
+@pytest.mark.parametrize("source", ['x = """a"""', "y = '\\\\n'", 'z = "\\"'])
+def test_any_source_survives_being_written_as_an_alternative(source):
+    from gradekit_lms.requests import _escaped
+
+    assert eval(f'"""\n{_escaped(source)}\n"""') == f"\n{source}\n"

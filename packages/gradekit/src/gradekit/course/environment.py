@@ -1,0 +1,34 @@
+"""The Python environment that this process runs in, and how a shell gets its commands."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from gradekit.course.printing import quoted
+
+#: of an environment that uvx makes in uv's cache, for one command
+_ONE_COMMAND = "archive-v0"
+_INSTALL_WITH_UV = "uv venv && source .venv/bin/activate && uv pip install gradekit"
+
+
+def activation() -> str:
+    """The command after which a shell finds `gradekit` and `nbgrader`; empty if it finds both already.
+
+    Under uvx, no shell finds them, so the command makes an environment that lasts.
+    """
+    prefix = Path(sys.prefix)
+    if _ONE_COMMAND in prefix.parts:
+        return _INSTALL_WITH_UV
+    commands = Path(sys.executable).parent
+    if all(_parent(name) == commands for name in ("gradekit", "nbgrader")):
+        return ""
+    if (prefix / "conda-meta").is_dir():
+        return f"conda activate {quoted(str(prefix))}"
+    if (commands / "activate").is_file():
+        return f"source {quoted(str(commands / 'activate'))}"
+    return f"export PATH={quoted(str(commands))}:$PATH"
+
+
+def _parent(name: str) -> Path | None:
+    place = shutil.which(name)
+    return Path(place).parent if place else None
