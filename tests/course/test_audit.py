@@ -19,8 +19,16 @@ from gradekit.course import Course
 
 ROOT = Path(__file__).parents[2]
 made_of = cache(mutants_of)
-each_assignment = pytest.mark.parametrize(
-    "assignment", Course(ROOT).assignments(), ids=lambda assignment: assignment.name
+ASSIGNMENTS = Course(ROOT).assignments()
+each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+#: audited in every test run
+EXAMPLE = "01_positional_encoding"
+example_or_thorough = pytest.mark.parametrize(
+    "assignment",
+    [
+        pytest.param(a, id=a.name, marks=[] if a.name == EXAMPLE else pytest.mark.thorough)
+        for a in ASSIGNMENTS
+    ],
 )
 
 #: answers that compute nothing are graded here for one assignment, by `make audit` for all
@@ -32,8 +40,7 @@ NOT_OF_VALUES = {
 }
 
 
-@pytest.mark.thorough
-@each_assignment
+@example_or_thorough
 def test_the_checks_are_right_about_every_known_answer(assignment):
     with_degenerate = assignment.name == WITH_DEGENERATE
     audit = run_audit(assignment, workers=1, thorough=False, degenerate=with_degenerate)
@@ -74,16 +81,14 @@ def test_the_page_about_the_course_has_the_number_of_mutants_of_each_exercise(as
     assert all(int(number) == int(killed) + int(rest) for _, number, killed, rest in found)
 
 
-@pytest.mark.thorough
-@each_assignment
+@example_or_thorough
 def test_no_mutant_of_a_sample_survives_without_a_reason(assignment):
     run = run_mutants(assignment, workers=1)
     assert [mutant.diff() for mutant in run.survivors] == []
     assert list(run.problems()) == []
 
 
-@pytest.mark.thorough
-@each_assignment
+@example_or_thorough
 def test_no_standard_mutant_survives_without_a_reason(assignment):
     run = run_mutants(assignment, workers=1, standard=True, everything=True)
     assert [mutant.diff() for mutant in run.survivors] == []
