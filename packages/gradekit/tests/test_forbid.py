@@ -320,3 +320,24 @@ def test_a_forbidden_name_costs_no_exercise_that_builds_on_the_answer(
         == ["`half` builds on another answer, which uses `mul`. Only that one loses its points for it."]
         * notes
     )
+
+
+@pytest.mark.parametrize(
+    ("ban", "double", "word"),
+    [
+        ('forbid("mul")', BY_TORCH, "mul"),
+        ('forbid_class("torch.nn.Tanh")', f"{OWN[:-6]}output + 0 * torch.nn.Tanh()(x)", "Tanh"),
+        ('forbid_in(["double", "half"], ".mul")', BY_TORCH, "mul"),
+    ],
+)
+def test_each_kind_of_ban_leaves_the_exercises_that_build_on_the_answer_their_points(
+    empty_class, ban, double, word
+):
+    conftest = f"from gradekit.checks import {ban.partition('(')[0]}\n\nown = {ban}\n"
+    empty_class.checks.with_name("conftest.py").write_text(conftest)
+    notebook, released = empty_class.answer(double, ON_DOUBLE), empty_class.assignment.released("double")
+    result = grade(GradingJob(empty_class.assignment, "double", notebook, released)).result
+    assert sorted(exercise.earned for exercise in result.exercises) == [0, 5]
+    assert result.notes == [
+        f"`half` builds on another answer, which uses `{word}`. Only that one loses its points for it."
+    ]

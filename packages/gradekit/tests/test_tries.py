@@ -27,7 +27,7 @@ FIRST = Path(__file__).with_name("tried.txt")
 
 
 def end_the_kernel_once(student):
-    if not FIRST.exists() and any("os._exit" in source for source in student.answer_code("double")):
+    if not FIRST.exists() and any("os._exit" in source for source in student.own_code().values()):
         FIRST.touch()
         student.die()
 

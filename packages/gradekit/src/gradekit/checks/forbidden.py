@@ -2,7 +2,7 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -37,6 +37,7 @@ _BELOW = (
 #: the message to the student
 READY_MADE = "Your answer uses `{}`, which does the work for you. Write the computation yourself."
 _BELOW_IT = "`{}` builds on another answer, which uses `{}`. Only that one loses its points for it."
+_ROUNDABOUT = "The cell `{}` uses `{}`, which can hide what an answer uses: a person should look at it."
 
 
 def forbid(*patterns: str) -> Any:
@@ -58,20 +59,11 @@ def forbid(*patterns: str) -> Any:
         if request.node.get_closest_marker("points") is None:
             return
         student: Student = request.getfixturevalue("student")
-        notes: list[str] = request.getfixturevalue("checking").notes
         for name, source in student.own_code().items():
             if way := roundabout(source):
-                note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."
-                notes += [] if note in notes else [note]
-        exercise = exercise_name(request.path.stem)
-        every = student.used_code(exercise)
-        own = own_names(tuple(every))
-        for source in student.used_code(exercise, of_others=False):
-            if word := mentions(source, everything, own):
-                fail(READY_MADE.format(word))
-        for word in filter(None, (mentions(source, everything, own) for source in every)):
-            note = _BELOW_IT.format(exercise, word)
-            notes += [] if note in notes else [note]
+                _note(request, _ROUNDABOUT.format(name, way))
+        own = own_names(tuple(student.used_code(exercise_name(request.path.stem))))
+        _fail_for(request, lambda sources: _first(mentions(source, everything, own) for source in sources))
 
     return only_own_code
 
@@ -86,15 +78,42 @@ def forbid_in(functions: Sequence[str], *names: str) -> Any:
         only_own_code = forbid_in(["cosine_similarity", "nearest_words"], ".cosine_similarity")
     """
 
+    def forbidden_in(sources: Sequence[str]) -> str | None:
+        trees = [parse(source) for source in sources]
+        used = _used_in([node for tree in trees if tree for node in ast.walk(tree)], functions)
+        return _first(name.removeprefix(".") for name in sorted(used & set(names)))
+
     @pytest.fixture(autouse=True)
     def only_own_functions(request: pytest.FixtureRequest) -> None:
-        student: Student = request.getfixturevalue("student")
-        trees = [parse(source) for source in student.answer_code(exercise_name(request.path.stem))]
-        used = _used_in([node for tree in trees if tree for node in ast.walk(tree)], functions)
-        for name in sorted(used & set(names)):
-            fail(READY_MADE.format(name.removeprefix(".")))
+        _fail_for(request, forbidden_in)
 
     return only_own_functions
+
+
+def _fail_for(
+    request: pytest.FixtureRequest,
+    forbidden_in: Callable[[Sequence[str]], str | None],
+    message: str = READY_MADE,
+) -> None:
+    """Fail the check if the exercise's own code uses something forbidden; if only what it builds on does, note that."""
+    if request.node.get_closest_marker("points") is None:
+        return
+    student: Student = request.getfixturevalue("student")
+    exercise = exercise_name(request.path.stem)
+    if word := forbidden_in(student.used_code(exercise, of_others=False)):
+        fail(message.format(word))
+    if word := forbidden_in(student.used_code(exercise)):
+        _note(request, _BELOW_IT.format(exercise, word))
+
+
+def _note(request: pytest.FixtureRequest, note: str) -> None:
+    """A sentence for the person who looks at this submission, said once."""
+    notes: list[str] = request.getfixturevalue("checking").notes
+    notes += [] if note in notes else [note]
+
+
+def _first(words: Iterable[str | None]) -> str | None:
+    return next(filter(None, words), None)
 
 
 def _used_in(nodes: Sequence[ast.AST], functions: Sequence[str]) -> set[str]:
@@ -138,12 +157,10 @@ def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
 
     @pytest.fixture(autouse=True)
     def only_own_class(request: pytest.FixtureRequest) -> None:
-        if request.node.get_closest_marker("points") is None:
-            return
-        student: Student = request.getfixturevalue("student")
-        for source in student.used_code(exercise_name(request.path.stem), of_others=False):
-            if _takes_class(source, name):
-                fail(f"Your answer uses {library}'s own `{name}`. {instead}")
+        message = f"Your answer uses {library}'s own `{{}}`. {instead}"
+        _fail_for(
+            request, lambda sources: name if any(_takes_class(s, name) for s in sources) else None, message
+        )
 
     return only_own_class
 

@@ -139,10 +139,6 @@ class Student:
         assert self._scope is not None, "`named` is for what `define` returns"
         return Named(name, self._scope)
 
-    def answer_code(self, grade_id: str) -> list[str]:
-        """Sources of an answer cell and of the student's other cells that it uses."""
-        return self._submission.answer_code(grade_id)
-
     def used_code(self, grade_id: str, of_others: bool = True) -> list[str]:
         """The student's statements that the exercise depends on, a text for each cell.
 

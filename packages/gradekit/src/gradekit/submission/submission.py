@@ -11,6 +11,7 @@ from gradekit.course.cells import (
     answer_of,
     find_cell,
     grade_id,
+    ids_of_test_cells,
     is_demo,
     is_locked_cell,
     is_test_cell,
@@ -146,8 +147,7 @@ class Submission:
             of_others: also what other exercises earn their points for.
         """
         if (name, of_others) not in self._used_code:
-            cell = find_cell(self.notebook, name)
-            answer = self.answer_to(name) if cell is not None and is_test_cell(cell) else name
+            answer = self.answer_to(name) if name in self._tests else name
             wanted = self._wanted_names(answer)
             sources = [self.notebook.cells[index].source for index in sorted(self._own_cells)]
             graded = frozenset[str]() if of_others else self._names_of_others(answer) - wanted
@@ -157,13 +157,21 @@ class Submission:
 
     def _names_of_others(self, answer: str) -> frozenset[str]:
         """The functions, classes or variables that other answers with points have to define."""
-        tests = (
-            [cell for cell in self.released.cells if is_test_cell(cell)] if self.released is not None else []
-        )
-        worth = [test for test in tests if nbgrader_metadata(test).get("points")]
-        others = {answer_of(self.notebook, grade_id(test) or "") for test in worth} - {answer}
-        cells = (self._released_cell(other) for other in others)
-        return frozenset[str]().union(*(expected_names(cell) for cell in cells if cell is not None))
+        others = (names for other, names in self._earning_names.items() if other != answer)
+        return frozenset[str]().union(*others)
+
+    @cached_property
+    def _earning_names(self) -> dict[str, frozenset[str]]:
+        """The names that each answer with points has to define, by the answer's grade_id."""
+        tests = [cell for cell in self._released_cells.values() if is_test_cell(cell)]
+        worth = [grade_id(test) for test in tests if nbgrader_metadata(test).get("points")]
+        answers = {self.answer_to(name) for name in worth if name}
+        return {name: expected_names(cell) for name in answers if (cell := self._released_cell(name))}
+
+    @cached_property
+    def _tests(self) -> frozenset[str]:
+        """The grade_ids of the test cells."""
+        return frozenset(ids_of_test_cells(self.notebook.cells))
 
     @cached_property
     def own_code(self) -> dict[str, str]:
@@ -176,7 +184,13 @@ class Submission:
         return {name for name in found if name}
 
     def _released_cell(self, name: str) -> NotebookNode | None:
-        return find_cell(self.released, name) if self.released is not None else None
+        return self._released_cells.get(name)
+
+    @cached_property
+    def _released_cells(self) -> dict[str, NotebookNode]:
+        """By grade_id; the first one counts."""
+        cells = reversed(self.released.cells) if self.released is not None else []
+        return {name: cell for cell in cells if (name := grade_id(cell))}
 
     def _wanted_names(self, name: str) -> frozenset[str]:
         cell = self._released_cell(name)
