@@ -8,7 +8,8 @@ from pathlib import Path
 
 import psutil
 
-_PROC = Path("/proc")
+_PROC = "/proc"
+_BLOCK = 1 << 16
 _TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
 #: fields of /proc/<pid>/stat after the name: times of the process and of its children that have ended
@@ -34,7 +35,7 @@ class Usage:
 def time_in_this_thread() -> Usage:
     """The seconds that the calling thread has run or waited for a CPU, all as `queued`: others had to wait for it."""
     try:
-        running, waiting = (_PROC / "thread-self" / "schedstat").read_text().split()[:2]
+        running, waiting = _read(f"{_PROC}/thread-self/schedstat").split()[:2]
     except (OSError, ValueError):
         return Usage(0.0, None)
     return Usage(0.0, (int(running) + int(waiting)) / 1e9)
@@ -57,10 +58,10 @@ class LinuxFamily:
         ticks, queued, known = 0, 0, False
         for process in self._members():
             with contextlib.suppress(OSError, ValueError):
-                after_name = (process / "stat").read_text().rpartition(")")[2].split()
+                after_name = _read(f"{process}/stat").rpartition(")")[2].split()
                 ticks += sum(map(int, after_name[_TIMES]))
-                for task in (process / "task").iterdir():
-                    queued += int((task / "schedstat").read_text().split()[1])
+                for task in os.listdir(f"{process}/task"):
+                    queued += int(_read(f"{process}/task/{task}/schedstat").split()[1])
                     known = True
         self._cpu = max(self._cpu, ticks / _TICK, self._cgroup_seconds())
         self._queued = max(self._queued, queued / 1e9)
@@ -79,27 +80,37 @@ class LinuxFamily:
         used = sum(map(_resident, members))
         return used if used <= limit else sum(map(_proportional, members))
 
-    def _members(self) -> Iterator[Path]:
+    def _members(self) -> Iterator[str]:
+        """The folders of the processes in /proc."""
         todo = [str(self._pid)]
         while todo:
-            process = _PROC / todo.pop()
+            process = f"{_PROC}/{todo.pop()}"
             yield process
             with contextlib.suppress(OSError):  # it has just ended
-                for task in (process / "task").iterdir():
+                for task in os.listdir(f"{process}/task"):
                     with contextlib.suppress(OSError):
-                        todo += (task / "children").read_text().split()
+                        todo += _read(f"{process}/task/{task}/children").split()
 
 
-def _resident(process: Path) -> int:
+def _read(path: str) -> str:
+    """The text of a file in /proc. This is asked hundreds of times for a submission, and `Path.read_text` takes three times as long."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return b"".join(iter(lambda: os.read(file, _BLOCK), b"")).decode(errors="replace")
+    finally:
+        os.close(file)
+
+
+def _resident(process: str) -> int:
     with contextlib.suppress(OSError, ValueError):
-        return int((process / "statm").read_text().split()[1]) * _PAGE
+        return int(_read(f"{process}/statm").split()[1]) * _PAGE
     return 0
 
 
-def _proportional(process: Path) -> int:
+def _proportional(process: str) -> int:
     """Return the resident bytes, with each shared page divided by the number of processes that share it."""
     with contextlib.suppress(OSError, ValueError):
-        for line in (process / "smaps_rollup").read_text().splitlines():
+        for line in _read(f"{process}/smaps_rollup").splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     return _resident(process)
@@ -139,4 +150,4 @@ Family = LinuxFamily | PortableFamily
 
 def family_of(pid: int, cgroup: Path | None = None) -> Family:
     """Return the family of a process; `cgroup` is its own cgroup, if it has one."""
-    return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)
+    return LinuxFamily(pid, cgroup) if os.path.exists(f"{_PROC}/{pid}/stat") else PortableFamily(pid)
