@@ -46,7 +46,7 @@ class Heads(nn.Module):
 
 
 def recorded(model):
-    return {"gradients": model.gradients, "modes": model.modes, "frozen": not model.step.requires_grad}
+    return {"gradients": model.gradients, "modes": model.modes}
 
 
 class Layer(nn.Module):

@@ -5,6 +5,7 @@ import torch
 from gradekit.checks import (
     assert_close,
     assert_differs,
+    assert_model_kept,
     assert_shape,
     assert_varies,
     fail,
@@ -119,18 +120,17 @@ def test_kind_is_passed_on(student, reference, table):
 
 @points(2)
 def test_no_gradients_and_nothing_kept(student, models, draw):
-    """No gradients are recorded, the tokens keep their values, and a second call with another model starts afresh."""
+    """No gradients are recorded, the tokens and the model stay as they were, and a second call with another model starts afresh."""
     tables, mix = weights(draw.normal, 2, 2)
-    model = models.Heads(tables, mix).eval()
+    model = models.Heads(tables, mix)
     tokens = sequences(draw, 2, 4)
+    assert_model_kept(student, model, lambda: student.call("losses_without", model, tokens))
+    model = models.Heads(tables, mix).eval()
     call = student.call("losses_without", model, tokens)
     assert not call.changed, "The tokens were changed in place."
     recorded = models.recorded(model)
     assert not any(recorded["modes"]), "The model was in evaluation mode, but you set it to training mode."
     assert not any(recorded["gradients"]), "Gradients are recorded, but not needed. Use torch.no_grad()."
-    assert not recorded["frozen"], (
-        "The parameters of the model don't require gradients anymore. Leave it as it was."
-    )
     first = call.value
     other = student.losses_without(models.Heads(2 * tables, mix), tokens)
     assert_differs(first, other, "Another model has the same losses. Is something kept between two calls?")

@@ -3,7 +3,15 @@
 import torch
 from shared import some_counts
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, for_checks, points
+from gradekit.checks import (
+    assert_close,
+    assert_model_kept,
+    assert_shape,
+    assert_unchanged,
+    fail,
+    for_checks,
+    points,
+)
 
 VOCABULARY = 6
 
@@ -72,7 +80,7 @@ def test_margins(reference, draw, models, run, right, tables):
 
 @points(2)
 def test_loss_and_inputs_unchanged(student, reference, draw, models, run, right, tables):
-    """The loss is that of your dpo_loss, the batches keep their values, and a second call with others starts afresh."""
+    """The loss is that of your dpo_loss, models and batches stay as they were, and a second call with others starts afresh."""
     a, b, c, d = reference.inputs("of loss", a=(6, 6), b=(6, 6), c=(6, 6), d=(6, 6))
     loss, _ = run(models.Tables(a, b), models.Tables(c, d), CHOSEN, REJECTED, 0.8)
     gap = loss - right((a, b), (c, d), CHOSEN, REJECTED, 0.8)[0]
@@ -86,6 +94,11 @@ def test_loss_and_inputs_unchanged(student, reference, draw, models, run, right,
         context = f"for {length} and {length + 1} tokens, compared with your own functions,"
         assert_close(loss, wanted, name="loss", context=context, atol=1e-4)
         assert_unchanged(student.call("preference_loss", *both, chosen, rejected, 0.4))
+    policy, other = models.Tables(a, b), models.Tables(c, d)
+    for model in (policy, other):
+        assert_model_kept(
+            student, model, lambda: student.call("preference_loss", policy, other, CHOSEN, REJECTED, 0.8)
+        )
 
 
 @points(2, see="The loss")

@@ -88,6 +88,61 @@ def test_a_model_left_in_training_mode_is_said_once(tiny_course):
     assert failed(tiny_course, "def double(x):\n    x.eval()") == {}
 
 
+KEPT = (
+    MODULES[: MODULES.index("@points(1)")]
+    .replace("import points", "import assert_model_kept, points")
+    .replace("class Layer(torch.nn.Module):", "class Layer(torch.nn.Sequential):")
+    .replace("return x", "return super().forward(x)")
+    + """
+@points(1)
+def test_kept(student):
+    helper = student.define(HELP + "\\ndef layer():\\n    return Layer(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))")
+    layer = helper.layer()
+    assert_model_kept(student, layer, lambda: student.call("double", layer))
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "begin"),
+    [
+        ("x[0].bias.data += 1", "`double` changed the model's `0.bias`."),
+        ("x.eval()", "`double` got the model in training mode and left a part of it in evaluation mode."),
+        ("x[1].train()", "`double` got the model in evaluation mode and left a part of it in training mode."),
+        (
+            "x.requires_grad_(True)",
+            "`double` changed whether the model's parameter `0.weight` requires gradients.",
+        ),
+        (
+            "x[1].weight.requires_grad_(False)",
+            "`double` changed whether the model's parameter `1.weight` requires",
+        ),
+        ("x.zero_grad()", "`double` changed the gradient that the model's parameter `0.weight` held."),
+        (
+            "x(torch.ones(2)).sum().backward()",
+            "`double` changed the gradient that the model's parameter `0.weight`",
+        ),
+        ("x[0].register_forward_hook(lambda *_: None)", "`double` left a hook on the model."),
+    ],
+)
+def test_a_check_can_ask_that_a_model_is_kept_in_all_respects(tiny_course, line, begin):
+    tiny_course.checks.write_text(KEPT)
+    assert failed(tiny_course, f"def double(x):\n    {line}")["test_kept"].startswith(begin)
+
+
+def test_a_model_that_is_used_and_put_back_is_kept(tiny_course):
+    tiny_course.checks.write_text(KEPT)
+    use = """def double(x):
+    mode, hook = x.training, x[0].register_forward_hook(lambda *_: None)
+    x.eval()
+    with torch.no_grad():
+        x(torch.ones(2))
+    hook.remove()
+    x.train(mode)
+"""
+    assert failed(tiny_course, use) == {}
+
+
 SEEDING = """
 import torch
 

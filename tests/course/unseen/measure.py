@@ -43,6 +43,7 @@ class Answer:
     source: str
     right: bool
     fault: str
+    visible: bool = False  # it passes the visible tests
     names: dict[str, str] = field(default_factory=dict)  # by known mistake: "true", "half true" or "false"
 
     @property

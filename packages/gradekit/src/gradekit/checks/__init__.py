@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
     from gradekit.checks.judging import Implementation, Implementations, judge
+    from gradekit.checks.kept_models import assert_model_kept
     from gradekit.checks.snippets import try_it
     from gradekit.checks.variants import Alternative, Alternatives, Equivalent, Equivalents, Mistake, Mistakes
     from gradekit.checks.weights import named_weights
@@ -33,6 +34,7 @@ __all__ = [
     "StudentError",
     "assert_close",
     "assert_differs",
+    "assert_model_kept",
     "assert_raises",
     "assert_reaches",
     "assert_shape",
@@ -81,6 +83,7 @@ _FROM = {
         "Implementations",
         "judge",
     ),
+    "gradekit.checks.kept_models": ("assert_model_kept",),
     "gradekit.checks.snippets": ("try_it",),
     "gradekit.checks.variants": (
         "Alternative",
