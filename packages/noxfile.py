@@ -17,7 +17,7 @@ WHEELS = ROOT / "build" / "dist"
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 NBGRADER = ["0.9.5", "0.9.6"]
 OURS = ["sandbox-kernel", "gradekit", "gradekit-integrity", "gradekit-lms"]
-EXTRAS = ["pandas", "report"]
+EXTRAS = ["pandas", "report", "lti"]
 KERNELS, ORDINARY = "sandbox-kernel/tests/test_kernels.py", "gradekit/tests/test_ordinary.py"
 WATCH = "gradekit/tests/test_watch.py"
 #: wheels as a stranger installs them and a class in the sandbox, nbgrader's private parts, and some of LONG: `.ci/run` takes time for
@@ -83,7 +83,9 @@ def _test(session: nox.Session, files: list[str], *wanted: str) -> None:
     metadata = tomllib.loads((ROOT / "packages/gradekit/pyproject.toml").read_text(encoding="utf-8"))
     tools = metadata["dependency-groups"]["test"]
     refresh = [f"--refresh-package={name}" for name in OURS]  # built again, they have the same version
-    session.install(*refresh, "--find-links", str(WHEELS), "gradekit[all]", *tools, *wanted)
+    session.install(
+        *refresh, "--find-links", str(WHEELS), "gradekit[all]", "gradekit-lms[lti]", *tools, *wanted
+    )
     session.chdir(ROOT / "packages")
     session.run("pytest", "-q", "-rs", "--numprocesses=2", "--dist=loadfile", *(session.posargs or files))
 

@@ -205,7 +205,10 @@ def our_classes() -> Iterator[tuple[type, ast.ClassDef]]:
     for name, tree in sources():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and node.bases:
-                found = getattr(importlib.import_module(name), node.name, None)
+                try:
+                    found = getattr(importlib.import_module(name), node.name, None)
+                except ModuleNotFoundError:  # of an extra that is not installed
+                    continue
                 if isinstance(found, type) and nbgrader_bases(found):
                     yield found, node
 
