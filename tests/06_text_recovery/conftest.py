@@ -86,6 +86,7 @@ def sacrebleu_score():
 HELPER = """
 def parts_of_bleu(modified_precision, brevity_penalty, candidates, references):
     pairs = [(c, r, n) for c, r in zip(candidates, references) for n in (1, 2, 3, 4)]
+    pairs.append((["A", "b", "cd"], ["a", "b", "c", "d"], 1))
     lengths = [(3, 13), (5, 10), (99, 100), (12, 10), (4, 4)]
     counts = [float(count) for pair in pairs for count in modified_precision(*pair)]
     return counts + [float(brevity_penalty(*pair)) for pair in lengths]
@@ -140,3 +141,12 @@ def number_of(name, value):
             f"`{name}` returned {'None' if value is None else f'a {type(value).__name__}'}. It has to return a number."
         )
     return value
+
+
+@for_checks
+def python_number(number_of, /, name, value):
+    """Return a float or int that is not a tensor, or fail the check."""
+    number = number_of(name, value)
+    if isinstance(value, torch.Tensor):
+        fail(f"`{name}` returned a tensor, but should return a Python float: `.item()` converts it.")
+    return number

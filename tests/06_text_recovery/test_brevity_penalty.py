@@ -11,7 +11,7 @@ def penalties(student, number_of, lengths):
     return torch.tensor(found, dtype=torch.float64)
 
 
-@points(4, see="Too short")
+@points(3, see="Too short")
 def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score):
     """If c < r, the penalty is e^(1 - r / c)."""
     found = penalties(student, number_of, [(5, 10), (90, 100), (3, 13), (99, 100), (1, 2)])
@@ -28,6 +28,13 @@ def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score)
         context=", compared with sacrebleu,",
         atol=1e-7,
     )
+
+
+@points(1)
+def test_python_number(student, python_number):
+    """The penalty is a Python number, with and without a penalty."""
+    for lengths in [(5, 10), (10, 5), (4, 4)]:
+        python_number("brevity_penalty", student.brevity_penalty(*lengths))
 
 
 @points(3, see="Too short")

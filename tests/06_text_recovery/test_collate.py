@@ -5,6 +5,12 @@ import torch
 from gradekit.checks import assert_close, points
 
 PAIRS = [([5, 6], [7, 8, 9, 4, 5, 6]), ([4, 9, 3, 8], [5]), ([7], [6, 3]), ([8, 8, 8], [4, 4, 4])]
+WITH_EMPTY = {
+    "of a single pair": PAIRS[:1],
+    "with an empty source and an empty target": [([], [4]), ([5, 6], []), ([7], [8, 9])],
+    "of empty sources": [([], [4]), ([], [5, 6])],
+    "of a single pair of empty sequences": [([], [])],
+}
 
 
 def filled(rows, fill):
@@ -14,16 +20,20 @@ def filled(rows, fill):
 
 @points(3, see="Batches")
 def test_source(student, reference):
-    """source contains the sources, filled up with PAD on the right to the length of the longest."""
+    """source contains the sources, filled up with PAD on the right to the length of the longest, which may be 0."""
     source, _ = student.collate(PAIRS)
     reference.assert_close(source, name="source")
+    for context, pairs in WITH_EMPTY.items():
+        reference.assert_close(student.collate(pairs)[0], name="source", context=context)
 
 
 @points(3, see="Batches")
 def test_target(student, reference):
-    """target contains the targets, each followed by EOS and filled up with PAD to the length of the longest."""
+    """target contains the targets, empty ones too, each followed by EOS and filled up with PAD to the length of the longest."""
     _, target = student.collate(PAIRS)
     reference.assert_close(target, name="target")
+    for context, pairs in WITH_EMPTY.items():
+        reference.assert_close(student.collate(pairs)[1], name="target", context=context)
 
 
 @points(1)
@@ -41,7 +51,7 @@ def test_other_symbols(student, reference, draw):
 @points(1)
 def test_dtype(student):
     """Both tensors are torch.long, even for a single pair and for empty sequences."""
-    for pairs in [PAIRS, PAIRS[:1], [([], [4]), ([5], [])], [([], [])]]:
+    for pairs in [PAIRS, *WITH_EMPTY.values()]:
         for name, tensor in zip(["source", "target"], student.collate(pairs), strict=True):
             assert isinstance(tensor, torch.Tensor) and tensor.dtype == torch.long, (
                 f"`{name}` should be a tensor of dtype torch.long, but is "

@@ -39,10 +39,12 @@ def test_sums_over_the_corpus(student, assert_bleu):
 
 @points(3, see="Putting it together")
 def test_no_match_no_score(student, assert_bleu):
-    """If there are no matches for some n, or no n-grams at all, BLEU is 0, without an error."""
+    """If there are no matches for some n, or no n-grams at all, BLEU is 0, without an error. Tokens are compared as they are."""
     meant = ["a", "b", "c", "d", "e", "f"]
     for what, candidate in {
         "no token right": ["u", "v", "w", "x", "y"],
+        "capitals": ["A", "B", "C", "D", "E", "F"],
+        "the same letters in other tokens": ["ab", "cd", "ef", "abc", "def", "abcdef"],
         "no 4-gram right": ["a", "b", "c", "x", "d", "e", "f"],
         "no 2-gram right": ["f", "e", "d", "c", "b", "a"],
         "too short for n = 4": ["a", "b", "c"],
@@ -99,8 +101,8 @@ def test_unequal_numbers(student):
 
 
 @points(1)
-def test_perfect_copy(student, number_of, drawn_corpus):
-    """A corpus compared with itself has BLEU 100."""
+def test_perfect_copy(student, python_number, drawn_corpus):
+    """A corpus compared with itself has BLEU 100, which is a Python number."""
     _, references = drawn_corpus()
-    found = number_of("corpus_bleu", student.corpus_bleu(references, references))
+    found = python_number("corpus_bleu", student.corpus_bleu(references, references))
     assert_close(found, 100.0, name="BLEU", context="of a perfect copy")

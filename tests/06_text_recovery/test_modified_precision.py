@@ -21,25 +21,36 @@ def counts_of(student, cases):
     return torch.stack([two_numbers(student.modified_precision(*case)) for case in cases])
 
 
-@points(5, see="BLEU: how good is a sentence?")
+@points(4, see="BLEU: how good is a sentence?")
 def test_counts(student, reference, recorded_corpus, drawn_corpus, sacrebleu_score):
-    """matched and total equal the counts of sacrebleu for n from 1 to 4."""
+    """matched and total equal the counts of sacrebleu for n from 1 to 6."""
     pairs = list(zip(*recorded_corpus("corpus"), strict=True))
     found = [
-        [two_numbers(student.modified_precision(candidate, meant, n)) for n in range(1, 5)]
+        [two_numbers(student.modified_precision(candidate, meant, n)) for n in range(1, 7)]
         for candidate, meant in pairs
     ]
-    found = torch.stack([torch.stack(row) for row in found])  # (pairs, 4, 2)
+    found = torch.stack([torch.stack(row) for row in found])  # (pairs, 6, 2)
     reference.assert_close(
-        found, name="(matched, total)", context=f"of {len(pairs)} pairs, each for n = 1 to 4,"
+        found, name="(matched, total)", context=f"of {len(pairs)} pairs, each for n = 1 to 6,"
     )
     for candidate, meant in zip(*drawn_corpus(sentences=3), strict=True):
-        judge = sacrebleu_score([candidate], [meant])
-        for n in range(1, 5):
+        judge = sacrebleu_score([candidate], [meant], max_n=6)
+        for n in range(1, 7):
             found = two_numbers(student.modified_precision(candidate, meant, n)).tolist()
             assert found == [judge.counts[n - 1], judge.totals[n - 1]], (
                 f"For n = {n} and a pair of random sentences, your counts {tuple(found)} differ from sacrebleu's."
             )
+
+
+@points(1)
+def test_integers(student):
+    """Both counts are integers, also where nothing matches."""
+    for candidate, n in [("a b a", 1), ("x", 1), ("a b", 4)]:
+        pair = student.modified_precision(candidate.split(), ["a", "c", "b"], n)
+        two_numbers(pair)
+        for name, number in zip(["matched", "total"], pair, strict=True):
+            if isinstance(number, float) or getattr(number, "is_floating_point", bool)():
+                fail(f"`{name}` is a float, but should be an integer: it is a count.")
 
 
 @points(3, see="BLEU: how good is a sentence?")

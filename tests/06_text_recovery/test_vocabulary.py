@@ -109,13 +109,16 @@ def test_decode_and_symbols(student, helper, ids_of, assert_words):
 
 
 @points(1)
-def test_decode_takes_a_tensor(student, helper, ids_of, assert_words):
-    """decode also accepts a 1-D tensor."""
+def test_decode_takes_a_tensor(student, helper, ids_of, assert_words, words_of):
+    """decode also accepts a 1-D tensor, and returns the words that it returns for the same ids in a list."""
     vocabulary = student.Vocabulary(SENTENCES)
-    ids = torch.tensor(ids_of(vocabulary, "owl", "two", "see", "two"))
-    assert_words(
-        helper.decode(vocabulary, ids), "The words decoded from a tensor of ids are wrong.", name="words"
-    )
+    owl, two, see = ids_of(vocabulary, "owl", "two", "see")
+    words = helper.decode(vocabulary, torch.tensor([owl, two, see, two]))
+    assert_words(words, "The words decoded from a tensor of ids are wrong.", name="words")
+    ids = [1, owl, 0, 3, two, 2, see, 0]
+    assert words_of(helper.decode(vocabulary, torch.tensor(ids))) == words_of(
+        helper.decode(vocabulary, ids)
+    ), "For ids with PAD, BOS, UNK and EOS, decode returns other words if they are in a tensor."
 
 
 @points(1)

@@ -12,8 +12,8 @@ from gradekit.checks import try_it
 def the_mice_and_an_old_bus(preprocess):
     """A table of four words: mice is mouse, saw is see, see is view, and old is ancient."""
     table = {"mice": "mouse", "saw": "see", "see": "view", "old": "ancient"}
-    found = preprocess("The Mice and an old bus (7) saw a cat; cat!", table)
-    wanted = ["mouse", "and", "ancient", "bus", "7", "see", "cat", "cat"]
+    found = preprocess("The Mice and an old bus (7) saw a, an and the cat; cat!", table)
+    wanted = ["mouse", "and", "ancient", "bus", "7", "see", "and", "cat", "cat"]
     print("The words should be", wanted)
     print("They are           ", found)
     assert found == wanted, "The wrong words are left."

@@ -16,9 +16,9 @@ from torch import nn
 class TinyModel(nn.Module):
     """The logits of position i are a row of the table; its number depends on all ids up to i and on their order."""
 
-    def __init__(self, table):
+    def __init__(self, table, scale=1.0):
         super().__init__()
-        self.table = nn.Parameter(table.clone())
+        self.table, self.scale = nn.Parameter(table.clone()), scale
         self.lengths, self.gradients, self.modes = [], [], []
 
     def forward(self, input_ids):
@@ -26,17 +26,17 @@ class TinyModel(nn.Module):
         self.gradients.append(torch.is_grad_enabled())
         self.modes.append(self.training)
         row = (input_ids * torch.arange(1, input_ids.shape[1] + 1)).cumsum(dim=1) % len(self.table)
-        return SimpleNamespace(logits=self.table[row])
+        return SimpleNamespace(logits=self.scale * self.table[row])
 
 
 class TinyTokenizer:
-    """decode joins tokens without spaces; encode takes the longest matching token."""
+    """decode joins tokens and writes a space for each space marker; encode takes the longest matching token."""
 
     def __init__(self, tokens):
         self.tokens = tokens
 
     def encode(self, text):
-        ids = []
+        ids, text = [], text.replace(" ", "Ġ")
         while text:
             token = max((token for token in self.tokens if text.startswith(token)), key=len)
             ids.append(self.tokens.index(token))
@@ -44,7 +44,7 @@ class TinyTokenizer:
         return ids
 
     def decode(self, ids):
-        return "".join(self.convert_ids_to_tokens(torch.as_tensor(ids).flatten().tolist()))
+        return "".join(self.convert_ids_to_tokens(torch.as_tensor(ids).flatten().tolist())).replace("Ġ", " ")
 
     def convert_ids_to_tokens(self, ids):
         return self.tokens[ids] if isinstance(ids, int) else [self.tokens[int(number)] for number in ids]
@@ -110,8 +110,17 @@ def assert_nearest(read_pairs, /, found, words, target, vectors, left_out):
 
 @pytest.fixture
 def tokens():
-    """23 tokens: a, b, c, …, and pairs of them."""
-    return [*"abcdefghijklm", "ab", "ba", "cd", "de", "ef", "fg", "gh", "hi", "kl", "lm"]
+    """23 tokens: a, Ġb, c, Ġd, …, and pairs of them."""
+    single = {letter: "Ġ" * (place % 2) + letter for place, letter in enumerate("abcdefghijklm")}
+    pairs = ["ab", "ba", "cd", "de", "ef", "fg", "gh", "hi", "kl", "lm"]
+    return [*single.values(), *(single[first] + single[second] for first, second in pairs)]
+
+
+@for_checks
+def assert_int64(value, name):
+    """Fail unless a tensor of ids has the dtype of those that were passed in."""
+    if value.dtype != torch.int64:
+        fail(f"`{name}` has dtype {value.dtype}, but ids stay int64: an embedding takes only integers.")
 
 
 @for_checks

@@ -74,13 +74,18 @@ def test_join_pair(student, reference, numbers, table, draw):
         ([4, 8, 8, 3, 4, 8], (4, 8), 4),
         ([3, 1, 3, 1, 1, 3], (3, 1), 1),
         ([2, 300, 2, 300], (300, 2), 301),
+        ([11, 2, 1, 20, 1, 2, 21, 2], (1, 2), 5),  # ids with the digits of others
+        ([12, 121, 12, 12, 1, 2, 12], (12, 12), 1212),
     ]
     found = [numbers(student.join_pair(*case)) for case in cases]
-    reference.assert_close(table(found), name="ids", context="of five lists")
-    ids, pair = draw.integers(0, 3, (40,)).tolist(), tuple(draw.integers(0, 3, (2,)).tolist())
-    assert numbers(student.join_pair(ids, pair, 2)) == right_join(ids, pair, 2), (
-        f"In a random list, your result for the pair {pair} is wrong."
-    )
+    reference.assert_close(table(found), name="ids", context="of seven lists")
+    for kinds in [(0, 1, 2), (1, 11, 111, 300)]:
+        ids, pair = (
+            [kinds[place] for place in draw.integers(0, len(kinds), (count,)).tolist()] for count in (40, 2)
+        )
+        assert numbers(student.join_pair(ids, tuple(pair), kinds[-1])) == right_join(
+            ids, tuple(pair), kinds[-1]
+        ), f"In a random list, your result for the pair {tuple(pair)} is wrong."
 
 
 @points(1)

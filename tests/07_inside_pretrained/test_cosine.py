@@ -85,13 +85,14 @@ def test_nearest(student, reference, read, similar, assert_nearest):
 
 @points(1)
 def test_leaves_out_the_word_only(student, draw, read):
-    """Only the word itself is left out, wherever it is; another word with the same direction is not."""
+    """Only the word itself is left out, wherever it is and however few are similar; another word with the same direction is not."""
     vectors = draw.normal(12, 5)
     vectors[2] = 2 * vectors[7]
     for word, twin in [(7, 2), (2, 7)]:
-        rows, _ = read(student.nearest_words(WORDS[word], WORDS, vectors, 3))
-        assert word not in rows, "The given word is among the answers."
-        assert rows[0] == twin, "The word with the same direction is missing, or not first."
+        for k in (3, 11):  # with 11, the words of opposite directions are needed as well
+            rows, _ = read(student.nearest_words(WORDS[word], WORDS, vectors, k))
+            assert word not in rows, "The given word is among the answers."
+            assert rows[0] == twin, "The word with the same direction is missing, or not first."
 
 
 @points(1)

@@ -56,6 +56,9 @@ def test_candidates(student, reference, tiny, tokens, last_logits):
     _, candidates = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
     found, shares = read(candidates)
     reference.assert_close(shares, name="probabilities", context="of the candidates")
+    for token in found:
+        if token not in tokens:
+            fail("A candidate is not one of the tokens that `convert_ids_to_tokens` returns.")
     order = last_logits(table, ids)[0].argsort(descending=True).tolist()
     assert found == [tokens[number] for number in order[: len(found)]], (
         "The tokens of the candidates don't match their probabilities."
@@ -78,14 +81,15 @@ def test_number_of_candidates(student, tiny, tokens, draw):
 
 
 @points(1)
-def test_appends_the_likeliest(student, reference, tiny, tokens, draw, last_logits):
-    """The result is the unchanged ids, followed by the id of the most likely token."""
+def test_appends_the_likeliest(student, reference, tiny, tokens, draw, last_logits, assert_int64):
+    """The result is the unchanged ids, followed by the id of the most likely token, all of them int64."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = torch.tensor(
         [[0, 1, 2, 3]]
-    )  # a b c d: converted to text and back, these would become other tokens, ab cd
+    )  # a Ġb c Ġd: converted to text and back, these would become other tokens, aĠb cĠd
     new_ids, _ = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
     reference.assert_close(new_ids, context="new ids")
+    assert_int64(new_ids, name="new_ids")
 
     table, names = draw.normal(43, 43), [f"token{number}" for number in range(43)]
     model, tokenizer = tiny.TinyModel(table), tiny.TinyTokenizer(names)

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, points
 
 
 @points(2, see="From probabilities to a text")
@@ -54,7 +54,10 @@ def test_greedy(student, reference, tiny, draw, last_logits):
 
     table = draw.normal(43, 43)
     model = tiny.TinyModel(table)
-    for shape in [(3, 4), (3, 4), (1, 41)]:
+    for shape in [(3, 4), (3, 4), (1, 41), (2, 5)]:
+        if shape == (2, 5):  # logits as large as those of real models, or larger
+            table = 40 * table
+            model = tiny.TinyModel(table)
         right = draw.integers(0, 43, shape)
         found = student.generate_n_tokens(model, right, 3)
         for _ in range(3):
@@ -63,13 +66,14 @@ def test_greedy(student, reference, tiny, draw, last_logits):
 
 
 @points(2)
-def test_sees_the_whole_sequence(student, tiny, draw):
-    """At every step, the model is given all ids so far, and the result starts with the given ids."""
+def test_sees_the_whole_sequence(student, tiny, draw, assert_int64):
+    """At every step, the model is given all ids so far, and the result starts with the given ids; ids stay int64."""
     length, count, vocab = draw.sizes(3, low=4)
     model, ids = tiny.TinyModel(draw.normal(vocab, vocab)), draw.integers(0, vocab, (2, length))
     new_ids = student.generate_n_tokens(model, ids, count, temperature=1.0)
     assert_shape(new_ids, (2, length + count), name="ids")
     assert torch.equal(new_ids[:, :length], ids), "The result does not start with the given ids."
+    assert_int64(new_ids, name="ids")
     lengths = tiny.lengths(model)
     assert len(lengths) >= count, f"The model ran {len(lengths)} times for {count} tokens."
     assert lengths[:count] == list(range(length, length + count)), (
@@ -79,28 +83,38 @@ def test_sees_the_whole_sequence(student, tiny, draw):
 
 @points(3, see="From probabilities to a text")
 def test_draws(student, tiny, draw, last_logits):
-    """Above temperature 0, tokens are drawn with the right frequencies, for every temperature and top_k."""
-    table, ids = 1.5 * draw.normal(6, 6), draw.integers(0, 6, (1, 3))
-    model, many, logits = tiny.TinyModel(table), ids.repeat(4000, 1), last_logits(table, ids)[0]
+    """Above temperature 0, each sequence gets its own draws, with the right frequencies, for every temperature and top_k."""
+    table, ids = 1.5 * draw.normal(6, 6), draw.integers(0, 6, (1, 3)).repeat(2, 1)
+    ids[1, -1] = (ids[0, -1] + 1) % 6
+    rows = (ids * torch.arange(1, 4)).sum(dim=1) % 6
+    table[rows[1]] = table[rows[0]].roll(2)  # the two sequences have different likeliest tokens
+    model, many, logits = tiny.TinyModel(table), ids.repeat(4000, 1), last_logits(table, ids)
+    for temperature, top_k in [(1.0, None), (2.5, None), (1.5, 3), (0.5, None)]:
+        drawn = student.generate_n_tokens(model, many, 1, temperature=temperature, top_k=top_k)
+        assert_shape(drawn, (8000, 4), name="ids")
+        last = drawn[:, -1].reshape(4000, 2)
+        if (last == last[0]).all():
+            assert last[0, 0] != last[0, 1], (
+                "All sequences of the batch get the same token, however they differ."
+            )
+            fail(f"At temperature {temperature}, 4000 draws after the same ids are all the same token.")
+        for place, which in enumerate(["first", "second"]):
+            kept = logits[place]
+            if top_k is not None:
+                kept = kept.masked_fill(kept < kept.topk(top_k).values[-1], -torch.inf)
+            right = torch.softmax(kept / temperature, dim=-1)
+            found = torch.stack([(last[:, place] == token).float().mean() for token in range(6)])
+            assert not found[right == 0].any(), f"With top_k={top_k}, a token outside the top k was drawn."
+            context = (
+                f"frequencies after the {which} of two texts, at temperature {temperature} and top_k {top_k}"
+            )
+            assert_close(found, right, context=context, atol=0.045)
     twice = [
         student.call("generate_n_tokens", model, many, 1, temperature=1.0, seed=seed).value for seed in (0, 1)
     ]
     assert not torch.equal(*twice), (
         "The same tokens are drawn in every call, whatever the random seed. Leave the seed to the caller."
     )
-    for temperature, top_k in [(1.0, None), (2.5, None), (1.5, 3)]:
-        drawn = student.generate_n_tokens(model, many, 1, temperature=temperature, top_k=top_k)
-        assert_shape(drawn, (4000, 4), name="ids")
-        kept = (
-            logits
-            if top_k is None
-            else logits.masked_fill(logits < logits.topk(top_k).values[-1], -torch.inf)
-        )
-        right = torch.softmax(kept / temperature, dim=-1)
-        found = torch.stack([(drawn[:, -1] == token).float().mean() for token in range(6)])
-        assert not found[right == 0].any(), f"With top_k={top_k}, a token outside the top k was drawn."
-        context = f"frequencies at temperature {temperature} and top_k {top_k}"
-        assert_close(found, right, context=context, atol=0.045)
 
 
 @points(1)

@@ -27,7 +27,7 @@ def test_loss(student, reference, tiny, draw):
 
 @points(3, see="How it learned: five steps")
 def test_parameters_after_one_step(student, reference, tiny):
-    """After one step, every parameter has moved against the gradient of that loss."""
+    """After one step, every parameter has moved against the gradient of that loss, however large it is."""
     (table,) = reference.inputs("model", table=(11, 11))
     ids = reference.integers("ids", 0, 11, (3, 6))
     model = tiny.TinyModel(table)
@@ -35,6 +35,10 @@ def test_parameters_after_one_step(student, reference, tiny):
     moved = model.state()["table"] - table
     reference.assert_close(moved, context="change of the parameters")
     assert moved.any(), "The parameters did not change."
+    model = tiny.TinyModel(table, scale=100.0)
+    student.training_step(model, tiny.sgd(model, 2.0), ids)
+    moved = model.state()["table"] - table
+    reference.assert_close(moved, context="change of the parameters, for large gradients")
 
 
 @points(3, see="How it learned: five steps")

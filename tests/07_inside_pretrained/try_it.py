@@ -99,22 +99,22 @@ def even_and_odd(next_token_probabilities):
 
 @try_it("test_next_token")
 def one_more_token(generate_step):
-    """Three tokens, a, b and ab, which are next with 0.1, 0.3 and 0.6."""
+    """Three tokens, a, Ġb and ab, which are next with 0.1, 0.3 and 0.6."""
 
     class Same(torch.nn.Module):
         def forward(self, input_ids):
             recorded.append(torch.is_grad_enabled())
             return SimpleNamespace(logits=torch.tensor([0.1, 0.3, 0.6]).log().expand(*input_ids.shape, 3))
 
-    recorded, tokens_3 = [], ["a", "b", "ab"]
+    recorded, tokens_3 = [], ["a", "Ġb", "ab"]
     words = SimpleNamespace(
         convert_ids_to_tokens=lambda ids: (
             tokens_3[ids] if isinstance(ids, int) else [tokens_3[i] for i in ids]
         ),
-        decode=lambda ids: "".join(tokens_3[int(i)] for i in ids),
+        decode=lambda ids: "".join(tokens_3[int(i)] for i in ids).replace("Ġ", " "),
         encode=lambda text: [2] * text.count("ab"),
     )
-    for k, right in [(2, [("ab", 0.6), ("b", 0.3)]), (10, [("ab", 0.6), ("b", 0.3), ("a", 0.1)])]:
+    for k, right in [(2, [("ab", 0.6), ("Ġb", 0.3)]), (10, [("ab", 0.6), ("Ġb", 0.3), ("a", 0.1)])]:
         ids, found = generate_step(Same(), words, torch.tensor([[0, 1]]), k)
         print(f"k={k}: there should be [[0, 1, 2]] and {right}. There is", ids.tolist(), found)
         assert ids.tolist() == [[0, 1, 2]], "The ids are wrong."

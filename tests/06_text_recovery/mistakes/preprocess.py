@@ -41,6 +41,13 @@ wrong.to(
     "        if not word:\n            continue\n",
 )
 wrong.says("You remove the letters of the articles inside words. Compare whole words.")
+wrong("pre_removed_while_looping", "    return words")
+wrong.to(
+    "    for word in words:\n        if word in ARTICLES:\n            words.remove(word)\n    return words"
+)
+wrong.edit("        if word in ARTICLES:\n            continue\n")
+wrong.says("You remove from a list while you loop over it, so the word after an article is skipped.")
+wrong.says("Of two articles in a row, one stays. Make a new list.")
 
 wrong.about("test_inflection")
 wrong("pre_inflection_kept", "lemmas.get(word, word)", "word")

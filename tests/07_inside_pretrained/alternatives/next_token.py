@@ -32,6 +32,6 @@ def generate_step(model, tokenizer, input_ids, k=10):
     return F.pad(input_ids, (0, 1), value=order[0]), candidates
 """)
 
-right("tokens_by_decode_and_lists", "tokens = tokenizer.convert_ids_to_tokens(top.indices.tolist())")
-right.to("tokens = [tokenizer.decode([i]) for i in top.indices.tolist()]")
+right("token_by_token_and_lists", "tokens = tokenizer.convert_ids_to_tokens(top.indices.tolist())")
+right.to("tokens = [tokenizer.convert_ids_to_tokens([i])[0] for i in top.indices.tolist()]")
 right.edit(CANDIDATES, "candidates = [[token, float(share)] for token, share in zip(tokens, top.values)]")

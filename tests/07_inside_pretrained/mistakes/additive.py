@@ -30,7 +30,7 @@ wrong.says("You add 0 and 1, which hides nothing. Add -inf where the mask is Fal
 
 wrong.about("test_any_shape_and_any_score")
 wrong("minus_twenty", "-torch.inf)", "-20.0)")
-wrong.says("You add -20, which a large score can outweigh. Add -inf where the mask is False.")
+wrong.says("You add a negative number that a large score can outweigh. Add -inf where the mask is False.")
 
 wrong.about("test_zero_where_true")
 wrong("one_where_true", "torch.zeros(mask.shape)", "torch.ones(mask.shape)")

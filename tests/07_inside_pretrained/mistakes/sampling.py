@@ -27,7 +27,7 @@ wrong.to("""return torch.softmax(scaled, dim=-1).masked_fill(scaled < smallest, 
     return torch.softmax(scaled, dim=-1)""")
 wrong.says("The probabilities of the remaining tokens don't sum to 1. Mask the logits before the softmax.")
 wrong("threshold_of_first_row", ".values[:, -1:]", ".values[0, -1]")
-wrong.says("You compare every row with the k-th logit of the first row. Each row has its own.")
+wrong.says("You use one limit for all rows. Each row has its own: its k-th logit.")
 
 wrong.about("test_all_tokens")
 wrong("top_k_too_large", "k = min(top_k, logits.shape[-1])", "k = top_k")
@@ -37,7 +37,7 @@ wrong.about("test_logits_unchanged")
 wrong("logits_filled_in_place", "scaled = logits / temperature", "scaled = logits")
 wrong.edit(f"scaled = {TOP_K}", 'scaled[scaled < smallest] = float("-inf")')
 wrong.edit("return torch.softmax(scaled, dim=-1)", "return torch.softmax(scaled / temperature, dim=-1)")
-wrong.says("You wrote -inf into the caller's logits. Create a new tensor.")
+wrong.says("You change the caller's logits in place. Create a new tensor.")
 wrong.costs("Everything else is right; it is one property among many.")
 
 wrong.about("test_greedy", "test_draws")
