@@ -55,6 +55,13 @@ def test_a_comparison_of_values_and_a_lack_of_time_say_nothing():
     )
 
 
+def test_the_evidence_of_a_check_is_compared_in_place_of_its_message():
+    failure = CheckFailure(
+        "`check_f` rejects a correct implementation. It raised ValueError: no.", evidence="it rejects 2"
+    )
+    assert comparable_message(failure, FAILED, str(failure), False) == "it rejects 2"
+
+
 @pytest.mark.parametrize(
     ("one", "other", "agree"),
     [

@@ -132,9 +132,13 @@ def assert_judges(
     for _, complaint in judged:
         if isinstance(complaint, StudentError):
             raise complaint
-    for wrong, complaint in judged:
-        if not wrong and complaint:
-            fail(f"`{test}` rejects a correct implementation. {complaint}")
+    right = [complaint for wrong, complaint in judged if not wrong]
+    if any(right):
+        refused = ", ".join(str(place) for place, complaint in enumerate(right) if complaint)
+        fail(
+            f"`{test}` rejects a correct implementation. {next(filter(None, right))}",
+            evidence=f"`{test}` rejects these correct implementations: {refused}",
+        )
     accepted = [wrong for wrong, complaint in judged if wrong and not complaint]
     if accepted:
         fail(f"`{test}` accepts {what} that {'; and one that '.join(accepted)}.")

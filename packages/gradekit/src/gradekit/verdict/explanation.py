@@ -194,6 +194,8 @@ def comparable_message(error: BaseException, outcome: CheckOutcome, message: str
     It leaves out the place in their code and the words of their own exceptions. Sizes that were drawn become letters, so
     that equal sizes stay equal. It is empty if the message only says that two values differ, or that time ran out.
     """
+    if isinstance(error, CheckFailure) and error.evidence:
+        return error.evidence
     compared = isinstance(error, CheckFailure) and isinstance(error.wrong, WrongValue)
     if outcome != CheckOutcome.FAILED or compared:
         return ""
