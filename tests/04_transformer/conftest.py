@@ -14,6 +14,7 @@ from torch import nn
 from gradekit.checks import (
     TORCH_ATTENTION,
     assert_close,
+    assert_dropped_singly,
     assert_shape,
     assert_varies,
     fail,
@@ -251,6 +252,26 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
     assert_close(layer(long, *one), twin(long, *one), name="output", context=context, atol=ATOL)
 
 
+def as_torch(mask, heads, length):
+    """A mask of ours, (batch, length or 1, L_key), as torch's layers take it: True hides, and each head has its own."""
+    return (~mask).expand(-1, length, -1).repeat_interleave(heads, 0)
+
+
+@for_checks
+def assert_same_with_masks(make_layer, /, kind, norm_first, inputs, masks):
+    """Fail unless a layer with masks returns what torch's layer does, at the positions that are hidden, too.
+
+    The masks are (batch, L_query or 1, L_key), one for each attention of the layer. The second call has others of the same shape.
+    """
+    layer, twin = make_layer(kind, 6, 3, 5, norm_first=norm_first)
+    for place, some in enumerate([masks, [mask.flip(0) for mask in masks]]):
+        theirs = [as_torch(mask, 3, inputs[0].shape[1]) for mask in some]
+        context = ", at hidden positions, too, compared with the output of torch's layer with your weights,"
+        context = f"of a second call with other masks{context}" if place else f"with masks{context}"
+        expected = twin(*inputs, *theirs)
+        assert_close(layer(*inputs, *some), expected, name="output", context=context, atol=ATOL)
+
+
 @for_checks
 def assert_parts(student, draw, /, kind):
     """Fail unless a layer has the parameters of its sublayers and norms, and no others."""
@@ -294,6 +315,17 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
         key=f"post-norm output in training with dropout=1, less the normed {name},",
         atol=ATOL,
     )
+    layer, _ = make_layer(kind, 6, 3, 20, norm_first=True, dropout=0.5)
+    last = [f"{attention}.w_o" for attention in attentions_of(kind)] + ["feed_forward.linear2"]
+    inputs = [part.repeat(4, 1, 1) for part in (x, *others)]
+    for one in last:  # only this sublayer adds something: 1 to each number
+        silent = {f"{name}.weight": torch.zeros(6, 20 if "linear" in name else 6) for name in last}
+        silent |= {f"{name}.bias": torch.full((6,), float(name == one)) for name in last}
+        added = load(layer, silent).train()(*inputs) - inputs[0]
+        added = torch.where(added.abs() < ATOL, 0.0, added)
+        assert_dropped_singly(
+            added, name=one.split(".")[0], context="of 8 sequences in training, as it is added"
+        )
     layer, _ = make_layer(kind, 6, 3, 20, dropout=0.5)
     without, _ = make_layer(kind, 6, 3, 20)
     calm, context = layer.eval()(x, *others), "after eval(), compared with the output without dropout,"

@@ -41,8 +41,8 @@ def test_no_leak_of_the_future(reference, make_layer):
 
 
 @points(3, see="The decoder layer")
-def test_memory_mask(reference, make_layer):
-    """What the memory mask hides has no effect, in pre-norm and post-norm, even where L_src and L_tgt differ."""
+def test_memory_mask(reference, make_layer, assert_same_with_masks):
+    """What the memory mask hides has no effect, in pre-norm and post-norm, even where L_src and L_tgt differ, and together with a target mask."""
     y, memory, other = reference.inputs("inputs", y=(2, 5, 6), memory=(2, 4, 6), other=(2, 4, 6))
     mask = torch.tensor([[[True] * 4], [[True, True, False, False]]])  # (2, 1, 4)
     changed = memory.clone()
@@ -64,6 +64,9 @@ def test_memory_mask(reference, make_layer):
         assert not before[1].allclose(plain[1]), (
             f"With {order}, memory_mask has no effect. Do you pass it to the cross-attention?"
         )
+        padding = torch.tensor([[[True] * 5], [[True] * 3 + [False] * 2]])
+        for target in (padding, padding & torch.ones(5, 5, dtype=torch.bool).tril()):
+            assert_same_with_masks("DecoderLayer", norm_first, [y, memory], [target, mask])
 
 
 @points(2, see="The decoder layer")
