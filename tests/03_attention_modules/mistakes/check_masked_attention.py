@@ -51,9 +51,8 @@ wrong.says("In your check every query sees something. Hide all keys from one.")
 wrong("check_lets_nan_pass", SAME_WEIGHTS, "assert torch.allclose(weights.nan_to_num(), expected, atol=1e-4)")
 wrong.edit(SAME_OUTPUT, "assert torch.allclose(output.nan_to_num(), expected @ v, atol=1e-4)")
 wrong.says(
-    "Your check doesn't notice NaN, because of the way in which it compares: every comparison with NaN is False."
+    "Your check doesn't notice NaN. Compare in such a way that NaN fails: `torch.allclose` is False for it."
 )
-wrong.says("`torch.allclose` returns False for NaN.")
 
 wrong.about("test_batch")
 wrong("check_with_one_mask_for_all")

@@ -86,5 +86,5 @@ wrong.costs(REJECTS_CORRECT)
 
 wrong.about("test_no_trace")
 wrong("check_misses_another_order_of_rows", COPIED, "given = rows")
-wrong.says("Your check doesn't notice that the order of `rows` changes. Pass a copy of the rows.")
-wrong.says("Afterwards compare it with the rows themselves, and sort neither.")
+wrong.says("Your check doesn't notice that the order of `rows` changes.")
+wrong.says("Compare `rows` after the call with a copy from before it, and don't sort them.")

@@ -15,6 +15,9 @@ _SIGNATURES = (
     "reference.assert_close(actual, name=..., context=...)"
 )
 
+#: evidence that a student's test rejects every correct implementation, which has many causes
+REJECTS_ALL = "rejects every correct implementation"
+
 
 class CheckFailure(AssertionError):
     """A check did not pass. The message is for the student: it shows no input and no right value.

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import pytest
 
-from gradekit.checks.comparison import fail
+from gradekit.checks.comparison import REJECTS_ALL, fail
 from gradekit.course import CourseError
 from gradekit.inside.arrays import as_array
 from gradekit.session.proxy import Student, complaints_about, try_on
@@ -137,7 +137,7 @@ def assert_judges(
         refused = ", ".join(str(place) for place, complaint in enumerate(right) if complaint)
         fail(
             f"`{test}` rejects a correct implementation. {next(filter(None, right))}",
-            evidence=f"`{test}` rejects these correct implementations: {refused}",
+            evidence=REJECTS_ALL if all(right) else f"rejects these correct implementations: {refused}",
         )
     accepted = [wrong for wrong, complaint in judged if wrong and not complaint]
     if accepted:
