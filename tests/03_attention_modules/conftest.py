@@ -121,6 +121,14 @@ def assert_queries_matter(output):
 
 
 @for_checks
+def assert_hidden_like_others(module, x, padding):
+    """Fail unless a hidden token, which may still attend to others, gets what a visible one with the same vector gets."""
+    x = torch.cat([x[:, :-1], x[:, :1]], dim=1)
+    output, context = module(x, padding), "of a hidden token that has the same vector as a visible one"
+    assert_close(output[:, -1], output[:, 0], name="output", context=context)
+
+
+@for_checks
 def assert_zeros_without_a_key(module, *inputs):
     """Fail unless a query that may attend to nothing gets zeros, and the others what they get without a mask."""
     before = module(*inputs)

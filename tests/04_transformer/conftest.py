@@ -252,24 +252,24 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
     assert_close(layer(long, *one), twin(long, *one), name="output", context=context, atol=ATOL)
 
 
-def as_torch(mask, heads, length):
-    """A mask of ours, (batch, length or 1, L_key), as torch's layers take it: True hides, and each head has its own."""
-    return (~mask).expand(-1, length, -1).repeat_interleave(heads, 0)
-
-
 @for_checks
-def assert_same_with_masks(make_layer, /, kind, norm_first, inputs, masks):
-    """Fail unless a layer with masks returns what torch's layer does, at the positions that are hidden, too.
-
-    The masks are (batch, L_query or 1, L_key), one for each attention of the layer. The second call has others of the same shape.
-    """
-    layer, twin = make_layer(kind, 6, 3, 5, norm_first=norm_first)
-    for place, some in enumerate([masks, [mask.flip(0) for mask in masks]]):
-        theirs = [as_torch(mask, 3, inputs[0].shape[1]) for mask in some]
-        context = ", at hidden positions, too, compared with the output of torch's layer with your weights,"
-        context = f"of a second call with other masks{context}" if place else f"with masks{context}"
-        expected = twin(*inputs, *theirs)
-        assert_close(layer(*inputs, *some), expected, name="output", context=context, atol=ATOL)
+def assert_masks_hide_keys_only(make_layer, /, kind, norm_first, x, *memory):
+    """Fail unless a hidden position is computed like any other, and each call of a layer has its own masks."""
+    batch, length = x.shape[:2]
+    mask = (torch.arange(length) < length - 2).expand(batch, 1, length)
+    x = torch.cat([x[:, :-1], x[:, :1]], dim=1)  # the last vector is hidden, and equal to the first
+    layer, _ = make_layer(kind, 6, 3, 5, norm_first=norm_first)
+    output, context = (
+        layer(x, *memory, mask),
+        "of a hidden position that has the same vector as a visible one",
+    )
+    assert_close(output[:, -1], output[:, 0], name="output", context=context, atol=ATOL)
+    fresh, _ = make_layer(kind, 6, 3, 5, norm_first=norm_first)
+    context = "of a second call with another mask of the same shape, compared with the output of a new layer,"
+    others = mask.flip(-1)
+    assert_close(
+        layer(x, *memory, others), fresh(x, *memory, others), name="output", context=context, atol=ATOL
+    )
 
 
 @for_checks
@@ -316,16 +316,22 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
         atol=ATOL,
     )
     layer, _ = make_layer(kind, 6, 3, 20, norm_first=True, dropout=0.5)
-    last = [f"{attention}.w_o" for attention in attentions_of(kind)] + ["feed_forward.linear2"]
+    attentions = attentions_of(kind)
+    ones = {f"norm{number + 1}.weight": torch.zeros(6) for number in range(len(attentions) + 1)}
+    ones |= {name.replace("weight", "bias"): torch.ones(6) for name in ones}
+    ones |= {
+        "feed_forward.linear1.weight": torch.ones(20, 6) / 6,
+        "feed_forward.linear1.bias": torch.zeros(20),
+    }
+    ones |= {f"{attention}.w_o.weight": torch.zeros(6, 6) for attention in attentions}
+    ones |= {"feed_forward.linear2.bias": torch.zeros(6)}
     inputs = [part.repeat(4, 1, 1) for part in (x, *others)]
-    for one in last:  # only this sublayer adds something: 1 to each number
-        silent = {f"{name}.weight": torch.zeros(6, 20 if "linear" in name else 6) for name in last}
-        silent |= {f"{name}.bias": torch.full((6,), float(name == one)) for name in last}
-        added = load(layer, silent).train()(*inputs) - inputs[0]
+    for one in [*attentions, "feed_forward"]:  # the only sublayer that adds something other than 0
+        own = {f"{attention}.w_o.bias": torch.full((6,), float(attention == one)) for attention in attentions}
+        own |= {"feed_forward.linear2.weight": torch.full((6, 20), float(one == "feed_forward") / 20)}
+        added = load(layer, ones | own).train()(*inputs) - inputs[0]
         added = torch.where(added.abs() < ATOL, 0.0, added)
-        assert_dropped_singly(
-            added, name=one.split(".")[0], context="of 8 sequences in training, as it is added"
-        )
+        assert_dropped_singly(added, name=one, context="of 8 sequences in training, as it is added")
     layer, _ = make_layer(kind, 6, 3, 20, dropout=0.5)
     without, _ = make_layer(kind, 6, 3, 20)
     calm, context = layer.eval()(x, *others), "after eval(), compared with the output without dropout,"

@@ -138,7 +138,7 @@ def moves_of_two(train, lr):
     '''Train them for 60 steps. Return how far each moved, in each step but the last.'''
     model, ones = TwoWeights(), torch.ones(2, 3, dtype=torch.int64)
     train(model, lambda: (ones, ones, 3 * ones), 60, lr)
-    return [[after - before for before, after in zip(each, each[1:])] for each in zip(*model.seen)]
+    return [[abs(after - before) for before, after in zip(each, each[1:])] for each in zip(*model.seen)]
 
 
 class Reverser(nn.Module):
