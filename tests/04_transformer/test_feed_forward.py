@@ -78,10 +78,10 @@ def test_dropout(student, reference, draw, renew):
     assert_close(half.eval()(x), network(x), name="output", context="after eval(), with dropout")
     assert not half.train()(x).allclose(network(x)), "With dropout=0.5, nothing is dropped in training."
 
-    network = student.FeedForward(8, 8, dropout=0.5)
-    # with these weights and inputs, each hidden entry is 1, and an output by itself
-    weights = {f"linear{number}.weight": torch.eye(8) for number in (1, 2)}
-    weights |= {f"linear{number}.bias": torch.zeros(8) for number in (1, 2)}
+    network = student.FeedForward(8, 32, dropout=0.5)
+    # with these weights and inputs each hidden entry is 1, and the first eight are the output
+    weights = {"linear1.weight": torch.ones(32, 8) / 8, "linear2.weight": torch.eye(8, 32)}
+    weights |= {"linear1.bias": torch.zeros(32), "linear2.bias": torch.zeros(8)}
     dropped = network.load_state(weights, strict=False).train()(torch.ones(4, 6, 8))
     assert_dropped_singly(dropped, name="hidden vector", context="of 4 sequences of 6 positions in training")
 
