@@ -1,16 +1,18 @@
 """Shared by the checks: the ban on ready-made attention, oracles, and access to a student's layers.
 
-The exercise prescribes the names of the layers, but not the order in which they are created: known weights are
-written into the student's module, or its own weights go into the oracle. So no check depends on a seed.
+Known weights are written into the student's module, or its own weights go into the oracle. So only
+`assert_created_in_order` depends on a seed, and it fails only on proof of another order.
 """
 
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import torch
 import torch.nn.functional as F
 
 from gradekit.checks import (
     TORCH_ATTENTION,
+    assert_close,
     assert_reaches,
     assert_varies,
     fail,
@@ -75,6 +77,28 @@ def layers_of(module, **shapes):
 
 
 @for_checks
+def assert_created_in_order(student, /, kind, *sizes, **shapes):
+    """Fail if at a fixed seed the layers have the numbers that they get in another order than that of `shapes`.
+
+    Layers that draw their weights in a way of their own have numbers of no order, and pass.
+    """
+    own = student.call(kind, *sizes, seed=1).value.state()
+    if any(f"{name}.weight" not in own for name in shapes):
+        return
+    for order in permutations(shapes):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(1)
+            made = {name: torch.nn.Linear(*reversed(shapes[name])).weight.detach() for name in order}
+        if all(torch.equal(own[f"{name}.weight"], weight) for name, weight in made.items()):
+            if order != tuple(shapes):
+                fail(
+                    f"The layers are created in the order {', '.join(order)}, but should be created in the order "
+                    f"{', '.join(shapes)}: with the same seed, each gets other numbers."
+                )
+            return
+
+
+@for_checks
 def oracle(layers, query, key, value, mask=None, heads=1):
     """torch's own attention with the given layers: (layers, query, key, value, mask=None, heads=1).
 
@@ -94,6 +118,28 @@ def assert_queries_matter(output):
     """Fail if all tokens get the same output, as from a module that returns zeros."""
     if torch.allclose(output, output[..., :1, :]):
         fail("Every token gets the same output, so the output does not depend on the queries.")
+
+
+@for_checks
+def assert_hidden_like_others(module, x, padding):
+    """Fail unless a hidden token, which may still attend to others, gets what a visible one with the same vector gets."""
+    x = torch.cat([x[:, :-1], x[:, :1]], dim=1)
+    output, context = module(x, padding), "of a hidden token that has the same vector as a visible one"
+    assert_close(output[:, -1], output[:, 0], name="output", context=context)
+
+
+@for_checks
+def assert_zeros_without_a_key(module, *inputs):
+    """Fail unless a query that may attend to nothing gets zeros, and the others what they get without a mask."""
+    before = module(*inputs)
+    mask = torch.ones(len(before), before.shape[1], inputs[-1].shape[1], dtype=torch.bool)
+    mask[0, 1] = mask[2] = False
+    output, lost = module(*inputs, mask), ~mask.any(dim=-1)
+    assert_close(
+        output[lost], torch.zeros_like(before[lost]), name="output", context="of queries with no key"
+    )
+    assert_close(output[~lost], before[~lost], name="output", context="of the other queries")
+    assert_varies(before, name="output", context="of the other queries")
 
 
 @for_checks
@@ -157,6 +203,12 @@ class Fused(nn.Module):
         super().__init__()
         self.d_model, self.num_heads, self.d_head = d_model, num_heads, d_model // num_heads
         self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+
+def frozen(*modules):
+    '''The first parameter that can't be trained, or an empty text.'''
+    named = [pair for module in modules for pair in module.named_parameters()]
+    return next((name for name, parameter in named if not parameter.requires_grad), "")
 
 
 class RunningSum(nn.Module):

@@ -55,7 +55,7 @@ def test_list_unchanged(student, helper):
 
 @points(1)
 def test_no_shared_memory(pair, helper):
-    """The weights are copied, not shared: later changes to the list do not affect the fused module."""
+    """The weights are copied, not shared: later changes to the list do not affect the fused module, and both can still be trained."""
     heads, fused = pair()
     before = fused.state()
     fresh = helper.Fused(12, 3).state()
@@ -66,5 +66,10 @@ def test_no_shared_memory(pair, helper):
             fail(f"When the list changes, `{name}` of the fused module changes with it. Copy the numbers.")
     if not any(value.any() for value in after.values()):
         fail("The fused module contains only zeros.")
+    if name := helper.frozen(heads, fused):
+        fail(
+            f"After copying, `{name}` can't be trained any more: its `requires_grad` is off. Leave it on, and copy "
+            "under `torch.no_grad()`."
+        )
     if all(torch.equal(fresh[name], value) for name, value in before.items()):
         fail("The fused module has not changed. Write into its parameters in place.")

@@ -1,4 +1,4 @@
-"""Checks of exercise 3: CrossAttention. The order in which the layers are created costs no points."""
+"""Checks of exercise 3: CrossAttention."""
 
 import torch
 
@@ -21,7 +21,7 @@ def test_output_equals_the_formula(reference, with_known_weights):
     reference.assert_close(with_known_weights()(x, y), name="output")
 
 
-@points(2, see="Cross-attention: one sequence looks at another")
+@points(1, see="Cross-attention: one sequence looks at another")
 def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
     """x and y may differ in length: every token of x gets its row, and every token of y counts."""
     module = with_known_weights()
@@ -97,14 +97,20 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
 
 
 @points(1)
+def test_query_with_no_key(draw, with_known_weights, assert_zeros_without_a_key):
+    """A token of x that may attend to nothing gets zeros and no NaN; the others are not affected."""
+    assert_zeros_without_a_key(with_known_weights(), draw.normal(3, 4, 6), draw.normal(3, 5, 6))
+
+
+@points(1)
 def test_everything_learns(student, draw, assert_learns):
     """Gradients reach x, y and all parameters, so that the module can be trained."""
     assert_learns(student.CrossAttention(6, 7, 3, 5).gradients(draw.normal(2, 4, 6), draw.normal(2, 4, 7)))
 
 
 @points(1)
-def test_three_layers(student, layers_of):
-    """q, k and v are three layers, each with its own weights and a bias."""
+def test_three_layers(student, layers_of, assert_created_in_order):
+    """q, k and v are three layers, created in this order, each with its own weights and a bias."""
     module = student.CrossAttention(6, 7, 3, 5)
     layers_of(module, q=(3, 6), k=(3, 7), v=(5, 7))
     count = sum(parameter.numel() for parameter in module.parameters().values())
@@ -112,6 +118,7 @@ def test_three_layers(student, layers_of):
     assert count == right, (
         f"The module has {count} parameters. Three separate layers with biases have {right}."
     )
+    assert_created_in_order("CrossAttention", 6, 7, 3, 5, q=(3, 6), k=(3, 7), v=(5, 7))
 
 
 @points(1)

@@ -5,6 +5,7 @@ import torch
 from gradekit.checks import (
     assert_close,
     assert_differs,
+    assert_dropped_singly,
     assert_raises,
     assert_shape,
     assert_unchanged,
@@ -155,6 +156,7 @@ def test_dropout_in_training(reference, fused):
     assert abs(single.max() - 1 / 0.75) < 0.01, (
         "With dropout=0.25 and a single key, its weight should be 0 or 1 / 0.75. Which probability do you pass to nn.Dropout?"
     )
+    assert_dropped_singly(single[..., ::2], name="output", context="of the heads, for a single key")
     many = fused(4, 2, dropout=0.75, w_v=torch.eye(4), w_o=torch.eye(4)).train()
     gone, _ = many(query, key, torch.ones(12, 7, 4))
     assert gone.std() > 1.5 * output.std(), (

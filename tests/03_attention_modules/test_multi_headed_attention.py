@@ -38,23 +38,25 @@ def test_output_equals_the_formula(student, reference, helper, linear_of):
 
 @points(2, see="Several heads: a list")
 def test_heads_of_different_widths(student, draw, helper, linear_of):
-    """Heads may differ in width: the input width of `linear` is the sum of their widths."""
+    """Heads may differ in width: the input width of `linear` is the sum of their widths, and any output width works."""
     batch, length, input_dim, final, *widths = draw.sizes(7)
     heads = [helper.Head(input_dim, 4, width) for width in widths]
-    module = student.MultiHeadedAttention(heads, final)
-    weight, bias = linear_of(module, final, sum(widths))
-    for shape in ((batch, length, input_dim), (1, 521, input_dim)):
-        x = draw.normal(*shape)
-        x[0, 0] *= 40
-        output = module(x)
-        assert_shape(output, (*shape[:2], final), name="output")
-        expected = F.linear(torch.cat([head(x) for head in heads], dim=-1), weight, bias)
-        assert_close(output, expected, name="output", context=f"for x of shape {shape}")
+    for final_dim in (final, input_dim):
+        module = student.MultiHeadedAttention(heads, final_dim)
+        weight, bias = linear_of(module, final_dim, sum(widths))
+        for shape in ((batch, length, input_dim), (1, 521, input_dim)):
+            x = draw.normal(*shape)
+            x[0, 0] *= 40
+            output = module(x)
+            assert_shape(output, (*shape[:2], final_dim), name="output")
+            expected = F.linear(torch.cat([head(x) for head in heads], dim=-1), weight, bias)
+            context = f"for x of shape {shape} and final_output_dim={final_dim}"
+            assert_close(output, expected, name="output", context=context)
 
 
 @points(2)
 def test_heads_belong_to_the_module(student, draw, helper):
-    """torch finds the parameters of all heads and of `linear`, even if the heads are passed as a plain list."""
+    """torch finds the parameters of `linear` and of the given heads, not of copies, even if they are passed as a plain list."""
     input_dim, key_dim, final, *widths = draw.sizes(5)
     heads = [helper.Head(input_dim, key_dim, width) for width in widths]
     module = student.MultiHeadedAttention(heads, final)
@@ -68,10 +70,16 @@ def test_heads_belong_to_the_module(student, draw, helper):
     assert count == right, (
         f"The module has {count} parameters. The heads and a linear layer with bias have {right}."
     )
+    new = {"v.bias": torch.arange(1.0, widths[0] + 1)}
+    heads[0].load_state(new)
+    assert torch.equal(module.parameters()["attn_modules.0.v.bias"], new["v.bias"]), (
+        "When a head that was passed in changes, the one in `self.attn_modules` does not: it is a copy. "
+        "Store the heads themselves."
+    )
 
 
 @points(2)
-def test_mask(student, reference, helper, assert_queries_matter):
+def test_mask(student, reference, helper, assert_queries_matter, assert_hidden_like_others):
     """The mask reaches every head."""
     for number in range(2):
         heads = [helper.Head(6, 5, 3), helper.Head(6, 5, 3)]
@@ -92,6 +100,7 @@ def test_mask(student, reference, helper, assert_queries_matter):
             context="with padding",
             key=f"contribution of head {number} with padding, less that without padding",
         )
+        assert_hidden_like_others(module, x, padding)
 
 
 @points(2)

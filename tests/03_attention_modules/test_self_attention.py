@@ -1,4 +1,4 @@
-"""Checks of exercise 1: SelfAttention. The order in which the layers are created costs no points."""
+"""Checks of exercise 1: SelfAttention."""
 
 import torch
 
@@ -35,8 +35,8 @@ def test_unequal_widths(student, draw, layers_of, oracle):
         assert_close(output, oracle(layers.read(), x, x, x), name="output", context=f"for x of shape {shape}")
 
 
-@points(3)
-def test_mask(reference, with_known_weights, assert_queries_matter):
+@points(2)
+def test_mask(reference, with_known_weights, assert_queries_matter, assert_hidden_like_others):
     """Hidden tokens have no effect: padding (batch, 1, L), the future (L, L), or both (batch, L, L)."""
     module = with_known_weights()
     (x,) = reference.inputs("x", x=(3, 5, 6))
@@ -65,6 +65,14 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
                 key=f"output of token {i} with {name} hidden, less that of the tokens up to {i} alone",
             )
     assert_differs(module(x)[:, :3], shorter, "Without a mask, the tokens at the end of x have no effect.")
+    assert_hidden_like_others(module, x, padding)
+
+
+@points(1)
+def test_query_with_no_key(draw, with_known_weights, assert_zeros_without_a_key):
+    """A query that may attend to nothing gets zeros and no NaN; the others are not affected."""
+    x = draw.normal(3, 5, 6)
+    assert_zeros_without_a_key(with_known_weights(), x)
 
 
 @points(2)
@@ -74,8 +82,8 @@ def test_everything_learns(student, draw, assert_learns):
 
 
 @points(1, see="Self-attention: three layers, three roles")
-def test_three_layers(student, layers_of):
-    """q, k and v are three layers, each with its own weights and a bias."""
+def test_three_layers(student, layers_of, assert_created_in_order):
+    """q, k and v are three layers, created in this order, each with its own weights and a bias."""
     module = student.SelfAttention(7, 3, 5)
     layers_of(module, q=(3, 7), k=(3, 7), v=(5, 7))
     count = sum(parameter.numel() for parameter in module.parameters().values())
@@ -83,6 +91,7 @@ def test_three_layers(student, layers_of):
     assert count == right, (
         f"The module has {count} parameters. Three separate layers with biases have {right}."
     )
+    assert_created_in_order("SelfAttention", 7, 3, 5, q=(3, 7), k=(3, 7), v=(5, 7))
 
 
 @points(1)

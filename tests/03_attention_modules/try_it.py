@@ -36,6 +36,14 @@ def last_token_hidden(SelfAttention):
     assert torch.allclose(hidden, alone, atol=1e-5), "A token has an effect that the mask hides."
 
 
+@try_it("test_self_attention", "test_query_with_no_key")
+def first_token_sees_nothing(SelfAttention):
+    """Token 0 may attend to nothing, so its output is zeros."""
+    found = SelfAttention(2, 3, 2)(torch.ones(1, 2, 2), torch.tensor([[[False, False], [True, True]]]))
+    print("The output of token 0 should be [0, 0]. It is", found[0, 0].tolist())
+    assert (found[0, 0] == 0).all(), "A token that may attend to nothing does not get zeros."
+
+
 @try_it("test_self_attention", "test_everything_learns")
 def gradients_of_self_attention(SelfAttention):
     """After backward(), each weight has a gradient."""
@@ -54,6 +62,9 @@ def three_layers_with_bias(SelfAttention):
     count = sum(parameter.numel() for parameter in SelfAttention(2, 1, 1).parameters())
     print("There should be 9 parameters. There are", count)
     assert count == 9, "The module does not have three layers with a bias each."
+    order = [name[0] for name, _ in SelfAttention(2, 1, 1).named_parameters() if name[1:] == ".weight"]
+    print("The layers should be created in the order q, k, v. They are", order)
+    assert order in ([], ["q", "k", "v"]), "The order is different."
 
 
 @try_it("test_self_attention", "test_float64_and_input_unchanged")
@@ -106,6 +117,15 @@ def last_token_of_y_hidden(CrossAttention):
     assert torch.allclose(hidden, alone, atol=1e-5), "A token of y has an effect that the mask hides."
 
 
+@try_it("test_cross_attention", "test_query_with_no_key")
+def first_token_of_x_sees_nothing(CrossAttention):
+    """Token 0 of x may attend to nothing, so its output is zeros."""
+    hidden = torch.tensor([[[False, False], [True, True]]])
+    found = CrossAttention(2, 2, 3, 2)(torch.ones(1, 2, 2), torch.ones(1, 2, 2), hidden)
+    print("The output of token 0 should be [0, 0]. It is", found[0, 0].tolist())
+    assert (found[0, 0] == 0).all(), "A token that may attend to nothing does not get zeros."
+
+
 @try_it("test_cross_attention", "test_everything_learns")
 def gradients_of_cross_attention(CrossAttention):
     """After backward(), each weight has a gradient."""
@@ -124,6 +144,9 @@ def three_layers_of_cross_attention(CrossAttention):
     count = sum(parameter.numel() for parameter in CrossAttention(2, 3, 1, 1).parameters())
     print("There should be 11 parameters. There are", count)
     assert count == 11, "The module does not have three layers with a bias each."
+    order = [name[0] for name, _ in CrossAttention(2, 3, 1, 1).named_parameters() if name[1:] == ".weight"]
+    print("The layers should be created in the order q, k, v. They are", order)
+    assert order in ([], ["q", "k", "v"]), "The order is different."
 
 
 @try_it("test_cross_attention", "test_float64_and_inputs_unchanged")
@@ -198,6 +221,8 @@ def names_of_parameters(MultiHeadedAttention):
     print("torch finds", found)
     for name in ("attn_modules.0.v.weight", "attn_modules.1.v.weight", "linear.bias"):
         assert name in found, f"torch does not find {name}."
+    print("The head at place 0 should be the one that was passed in:", both.attn_modules[0] is heads_2[0])
+    assert both.attn_modules[0] is heads_2[0], "The heads are copies."
 
 
 @try_it("test_multi_headed_attention", "test_mask")
@@ -411,3 +436,6 @@ def apart_afterwards(copy_heads):
             parameter.add_(1.0)
     print("Then 1 is added to all numbers of the heads. The copy should not change.")
     assert all(map(torch.equal, copied, target.parameters())), "The copy changes with the heads."
+    print("All parameters should still be trained.")
+    both = [*source.parameters(), *target.parameters()]
+    assert all(parameter.requires_grad for parameter in both), "Some have requires_grad=False."

@@ -14,6 +14,7 @@ from torch import nn
 from gradekit.checks import (
     TORCH_ATTENTION,
     assert_close,
+    assert_dropped_singly,
     assert_shape,
     assert_varies,
     fail,
@@ -252,6 +253,26 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
 
 
 @for_checks
+def assert_masks_hide_keys_only(make_layer, /, kind, norm_first, x, *memory):
+    """Fail unless a hidden position is computed like any other, and each call of a layer has its own masks."""
+    batch, length = x.shape[:2]
+    mask = (torch.arange(length) < length - 2).expand(batch, 1, length)
+    x = torch.cat([x[:, :-1], x[:, :1]], dim=1)  # the last vector is hidden, and equal to the first
+    layer, _ = make_layer(kind, 6, 3, 5, norm_first=norm_first)
+    output, context = (
+        layer(x, *memory, mask),
+        "of a hidden position that has the same vector as a visible one",
+    )
+    assert_close(output[:, -1], output[:, 0], name="output", context=context, atol=ATOL)
+    fresh, _ = make_layer(kind, 6, 3, 5, norm_first=norm_first)
+    context = "of a second call with another mask of the same shape, compared with the output of a new layer,"
+    others = mask.flip(-1)
+    assert_close(
+        layer(x, *memory, others), fresh(x, *memory, others), name="output", context=context, atol=ATOL
+    )
+
+
+@for_checks
 def assert_parts(student, draw, /, kind):
     """Fail unless a layer has the parameters of its sublayers and norms, and no others."""
     heads, width, d_ff = draw.sizes(3, low=3, high=9)
@@ -294,6 +315,23 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
         key=f"post-norm output in training with dropout=1, less the normed {name},",
         atol=ATOL,
     )
+    layer, _ = make_layer(kind, 6, 3, 20, norm_first=True, dropout=0.5)
+    attentions = attentions_of(kind)
+    ones = {f"norm{number + 1}.weight": torch.zeros(6) for number in range(len(attentions) + 1)}
+    ones |= {name.replace("weight", "bias"): torch.ones(6) for name in ones}
+    ones |= {
+        "feed_forward.linear1.weight": torch.ones(20, 6) / 6,
+        "feed_forward.linear1.bias": torch.zeros(20),
+    }
+    ones |= {f"{attention}.w_o.weight": torch.zeros(6, 6) for attention in attentions}
+    ones |= {"feed_forward.linear2.bias": torch.zeros(6)}
+    inputs = [part.repeat(4, 1, 1) for part in (x, *others)]
+    for one in [*attentions, "feed_forward"]:  # the only sublayer that adds something other than 0
+        own = {f"{attention}.w_o.bias": torch.full((6,), float(attention == one)) for attention in attentions}
+        own |= {"feed_forward.linear2.weight": torch.full((6, 20), float(one == "feed_forward") / 20)}
+        added = load(layer, ones | own).train()(*inputs) - inputs[0]
+        added = torch.where(added.abs() < ATOL, 0.0, added)
+        assert_dropped_singly(added, name=one, context="of 8 sequences in training, as it is added")
     layer, _ = make_layer(kind, 6, 3, 20, dropout=0.5)
     without, _ = make_layer(kind, 6, 3, 20)
     calm, context = layer.eval()(x, *others), "after eval(), compared with the output without dropout,"

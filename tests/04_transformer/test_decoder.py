@@ -79,6 +79,14 @@ def test_pads_of_the_target_are_hidden(reference, make_stack):
             key=f"{KEY} with the target mask (pad {pad_idx}),",
         )
 
+        turned, seen = tgt.flip(0), real.flip(0)
+        gap = decoder(turned, memory) - steps(turned, memory, seen.unsqueeze(1) & causal(7), None)
+        reference.assert_close(
+            gap[seen],
+            name="output",
+            context=f"for the next batch, with other padding{MINUS} (pad_idx={pad_idx}),",
+        )
+
         tgt, real = tgt[1:, :5], real[1:, :5]
         gap = decoder(tgt, memory[1:]) - steps(tgt, memory[1:], real.unsqueeze(1) & causal(5), None)
         reference.assert_close(

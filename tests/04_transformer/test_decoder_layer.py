@@ -20,7 +20,7 @@ def test_pre_norm(reference, assert_equals_torch):
 
 
 @points(3, see="The decoder layer")
-def test_no_leak_of_the_future(reference, make_layer):
+def test_no_leak_of_the_future(reference, make_layer, assert_masks_hide_keys_only):
     """Under a causal target mask, changing a position has no effect on earlier ones, in pre-norm and post-norm."""
     y, other, memory = reference.inputs("inputs", y=(2, 5, 6), other=(2, 5, 6), memory=(2, 4, 6))
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -38,6 +38,7 @@ def test_no_leak_of_the_future(reference, make_layer):
         assert moves[:, 3:].abs().amax(dim=-1).min() > 1e-4, (
             f"With {order}, the output at a position does not change when it, or an earlier one, changes."
         )
+        assert_masks_hide_keys_only("DecoderLayer", norm_first, y, memory)
 
 
 @points(3, see="The decoder layer")

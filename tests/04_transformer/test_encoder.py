@@ -49,6 +49,14 @@ def test_pads_are_hidden(reference, make_stack):
             context=f"of real tokens with pad_idx={pad_idx}",
             key=f"memory of real tokens, less that of your own layers with the mask (pad {pad_idx})",
         )
+        src, real = src.flip(0), real.flip(0)
+        reference.assert_same(
+            encoder(src)[0][real],
+            steps(src, real.unsqueeze(1))[real],
+            rule="The next batch must get its own padding mask",
+            name="memory",
+            context=f"of real tokens with pad_idx={pad_idx}",
+        )
 
 
 @points(2)

@@ -18,8 +18,8 @@ def test_pre_norm(reference, assert_equals_torch):
 
 
 @points(3)
-def test_mask(reference, make_layer):
-    """What the mask hides has no effect, in pre-norm and post-norm, for masks (batch, 1, L) and (L, L)."""
+def test_mask(reference, make_layer, assert_masks_hide_keys_only):
+    """What the mask hides has no effect as a key, in pre-norm and post-norm, for masks (batch, 1, L) and (L, L)."""
     x, other = reference.inputs("x", x=(2, 5, 6), other=(2, 5, 6))
     padding = torch.tensor([[[True] * 5], [[True] * 3 + [False] * 2]])
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -49,6 +49,7 @@ def test_mask(reference, make_layer):
             context=f"change at the earlier positions under a causal mask ({order})",
             key=f"move of the earlier positions under a causal mask ({order})",
         )
+        assert_masks_hide_keys_only("EncoderLayer", norm_first, x)
 
 
 @points(3)

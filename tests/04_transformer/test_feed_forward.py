@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from gradekit.checks import (
     assert_close,
     assert_differs,
+    assert_dropped_singly,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -59,7 +60,7 @@ def test_parameters(student, draw):
 
 @points(1)
 def test_dropout(student, reference, draw, renew):
-    """Dropout is applied to the hidden vector in training, is off in eval(), and by default does nothing."""
+    """Dropout is applied to each entry of the hidden vector in training, is off in eval(), and by default does nothing."""
     network = student.FeedForward(4, 30, dropout=1.0)
     bias = renew(network).get("linear2.bias", torch.zeros(4))
     (x,) = reference.inputs("x", x=(2, 5, 4))
@@ -76,6 +77,13 @@ def test_dropout(student, reference, draw, renew):
     network = student.FeedForward(4, 30).load_state(half.parameters())
     assert_close(half.eval()(x), network(x), name="output", context="after eval(), with dropout")
     assert not half.train()(x).allclose(network(x)), "With dropout=0.5, nothing is dropped in training."
+
+    network = student.FeedForward(8, 32, dropout=0.5)
+    # with these weights and inputs each hidden entry is 1, and the first eight are the output
+    weights = {"linear1.weight": torch.ones(32, 8) / 8, "linear2.weight": torch.eye(8, 32)}
+    weights |= {"linear1.bias": torch.zeros(32), "linear2.bias": torch.zeros(8)}
+    dropped = network.load_state(weights, strict=False).train()(torch.ones(4, 6, 8))
+    assert_dropped_singly(dropped, name="hidden vector", context="of 4 sequences of 6 positions in training")
 
 
 @points(1, see="The feed-forward network")

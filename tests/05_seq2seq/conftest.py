@@ -121,6 +121,26 @@ def pushed_up_then_down(train):
     return model.seen[5] - model.seen[0], model.seen[6] - model.seen[5]
 
 
+class TwoWeights(nn.Module):
+    '''The logit of token 3 is a number and a hundredth of another. The targets push both up, in every step.'''
+
+    def __init__(self):
+        super().__init__()
+        self.weights, self.seen = nn.Parameter(torch.zeros(2)), []
+
+    def forward(self, source, decoder_input):
+        self.seen.append(self.weights.tolist())
+        logit = self.weights @ torch.tensor([1.0, 0.01])
+        return logit * nn.functional.one_hot(torch.full_like(decoder_input, 3), 6)
+
+
+def moves_of_two(train, lr):
+    '''Train them for 60 steps. Return how far each moved, in each step but the last.'''
+    model, ones = TwoWeights(), torch.ones(2, 3, dtype=torch.int64)
+    train(model, lambda: (ones, ones, 3 * ones), 60, lr)
+    return [[abs(after - before) for before, after in zip(each, each[1:])] for each in zip(*model.seen)]
+
+
 class Reverser(nn.Module):
     '''Logits of four targets from one linear layer over three numbers, which a few steps can train.'''
 
@@ -208,7 +228,7 @@ class CountsTheVisible(Scripted):
 def notes(model):
     return {
         "read": model.read, "modes": model.modes, "grad": model.grad, "masks": model.masks,
-        "encoded": model.encoded, "training": model.training,
+        "encoded": model.encoded, "training": model.training, "grad_afterwards": torch.is_grad_enabled(),
     }
 """
 

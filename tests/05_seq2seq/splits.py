@@ -105,6 +105,9 @@ wrong("sorts the ids in each row", RETURN)
 wrong.to("return [sorted(row) for row in training], [sorted(row) for row in test]")
 wrong("appends EOS to the rows of the test data", RETURN, "return training, [[*row, 2] for row in test]")
 
+wrong("returns the rows of the test data as tuples", RETURN)
+wrong.to("return training, [tuple(row) for row in test]")
+
 wrong.about("test_counted")
 wrong("holds out one sequence too few, unless `count` is 0", HELD_OUT)
 wrong.to("held_out = random.sample(different, max(count - 1, 0))")
@@ -115,6 +118,8 @@ wrong.to("""held_out = []
             held_out.append(sequence)""")
 wrong("holds out everything if `count` is 0", HELD_OUT)
 wrong.to("held_out = random.sample(different, len(different))[-count:]")
+wrong("raises an error if `count` is 0", HELD_OUT)
+wrong.to("held_out = random.sample(different, count)\n    first = min(held_out)")
 wrong("always keeps one sequence for training, even if `count` is the number of all", HELD_OUT)
 wrong.to("held_out = random.sample(different, min(count, max(len(different) - 1, 0)))")
 wrong("takes two sequences with the same ids in a different order for the same one, and holds out both")
@@ -139,6 +144,11 @@ wrong("holds out the last sequence of `rows` only if all are held out", HELD_OUT
 wrong.to("""last = tuple(rows[-1])
     others = [sequence for sequence in different if sequence != last]
     held_out = random.sample(others, min(count, len(others))) + [last] * (count == len(different))""")
+
+wrong("never holds out the last sequence of `rows`, unless at most one other is kept for training", HELD_OUT)
+wrong.to("""last = tuple(rows[-1])
+    others = [sequence for sequence in different if sequence != last]
+    held_out = random.sample(others if count < len(others) else different, count)""")
 
 wrong.about("test_no_trace")
 wrong(

@@ -40,7 +40,7 @@ def test_no_held_out_source(student, reference, sources):
 
 @points(1, see="Learned or memorized?")
 def test_replaced_as_often_as_necessary(student, reference, sources):
-    """A held-out source is replaced by another draw, repeatedly if necessary, so that the batch is full."""
+    """A held-out source is replaced by another draw, repeatedly if necessary, so that the batch is full; others may repeat."""
     drawn = [[3, 4, 5], *5 * [[6, 7]], [8, 3, 9], *7 * [[6, 7]], [4, 4]]
     held_out = sources.as_set([[6, 7]])
     source, _ = student.fresh_batch(sources.Stream(drawn), sources.get("answer"), 3, held_out)
@@ -49,6 +49,17 @@ def test_replaced_as_often_as_necessary(student, reference, sources):
     )
     (source,) = as_drawn(drawn, source)
     reference.assert_close(source, name="source", context="where most draws are held out")
+
+    held_out = sources.as_set([[6, 7], [3, 4, 5]])
+    stream = sources.Stream([[3, 4, 5], [8, 3, 9], [8, 3, 9], [6, 7], [4, 4], [3, 4, 5]])
+    source, targets = student.fresh_batch(stream, sources.get("answer"), 7, held_out)
+    assert len(source) == len(targets) == 7, (
+        f"The batch has {len(source)} rows instead of 7: a source may be in the batch more than once."
+    )
+    kept = {tuple(row) for row in source.tolist()}
+    assert kept == {(8, 3, 9), (4, 4, 0)}, (
+        "Of four sources, two of them held out, the batch should have the others."
+    )
 
 
 @points(1, see="Learned or memorized?")

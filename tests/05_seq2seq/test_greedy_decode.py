@@ -17,7 +17,7 @@ def decoded(student, scripted, script, max_len, source=None):
 
 @points(3, see="Decoding")
 def test_writes_the_likeliest_tokens(student, reference, scripted):
-    """At every step it writes the most likely token at the last position; the result includes EOS but not BOS."""
+    """At every step it writes the most likely token at the last position, whatever its id; the result includes EOS but not BOS."""
     script = torch.tensor([[9, 4, 11, EOS], [3, 3, 6, EOS]])
     tokens, _ = decoded(student, scripted, script, 9)
     reference.assert_close(tokens, name="tokens")
@@ -25,6 +25,11 @@ def test_writes_the_likeliest_tokens(student, reference, scripted):
     script = torch.tensor([[9, 4, 11, 3, EOS]])
     tokens, _ = decoded(student, scripted, script, 9, source=torch.full((1, 521), 40))
     assert_close(tokens, script, name="tokens", context="for a single source of 521 tokens")
+
+    script = torch.tensor([[9, 0, 1, 2, BOS, 3, EOS], [0, 2, 4, 1, 6, 0, 8], [2, 9, EOS, 0, 0, 0, 0]])
+    tokens, _ = decoded(student, scripted, script, 7)
+    context = f"if PAD, {BOS}, 1 and 2 are the likeliest tokens, and EOS is {EOS}"
+    assert_close(tokens, script, name="tokens", context=context)
 
 
 @points(1)
@@ -93,15 +98,19 @@ def test_evaluation_mode(student, scripted):
     assert not scripted.notes(model)["training"], (
         "A model that was in evaluation mode is in training mode after decoding."
     )
+    assert not notes["training"], (
+        "A model that was in training mode is in training mode again after decoding. Leave it in evaluation mode."
+    )
 
 
 @points(1)
 def test_no_gradients(student, scripted):
-    """No gradients are recorded."""
+    """No gradients are recorded, and afterwards they are on again."""
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
     assert notes["grad"] and not any(notes["grad"]), (
         "While decoding, torch records operations for gradients that are not needed. Use torch.no_grad()."
     )
+    assert notes["grad_afterwards"], "Gradients are still off after decoding. Use `with torch.no_grad():`."
 
 
 @points(1, see="Decoding")

@@ -7,12 +7,14 @@ from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 @points(3, see="What the decoder reads: teacher forcing")
 def test_moved_one_place(student, reference, draw):
-    """The result is BOS, followed by the targets without their last column."""
+    """The result is BOS, followed by the targets without their last column, whatever ids are in it: EOS and PAD, too."""
     targets = reference.integers("targets", 3, 31, (3, 5))
     reference.assert_close(student.shift_right(targets, 1), name="result")
 
-    for shape in ((3, 5), (1, 521)):
-        targets = draw.integers(3, 31, shape)
+    for shape in ((3, 5), (1, 521), (5, 40)):
+        targets = draw.integers(
+            0 if shape[1] == 40 else 3, 31, shape
+        )  # the last ones contain PAD, BOS and EOS
         result = student.shift_right(targets, 1)
         context = f"behind BOS, for targets of shape {shape},"
         assert_close(result[:, 1:], targets[:, :-1], name="result", context=context)

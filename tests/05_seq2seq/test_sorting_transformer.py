@@ -36,7 +36,7 @@ def with_weights(student, reference, num_layers=2):
     return model.eval()
 
 
-def with_torch(weights, ids):
+def with_torch(weights, ids, width):
     """Return the logits of two of torch's layers between the student's embedding, norm and linear layer."""
     x = weights["embedding.token.weight"][ids] + weights["embedding.position.weight"][: ids.shape[1]]
     for i in range(2):
@@ -51,25 +51,28 @@ def with_torch(weights, ids):
         for part in ("weight", "bias"):
             named[f"self_attn.in_proj_{part}"] = torch.cat([own[f"self_attn.w_{x}.{part}"] for x in "qkv"])
             named[f"self_attn.out_proj.{part}"] = own[f"self_attn.w_o.{part}"]
-        layer = nn.TransformerEncoderLayer(WIDTH, 4, 2 * WIDTH, 0.0, batch_first=True, norm_first=True)
+        layer = nn.TransformerEncoderLayer(width, 4, 2 * width, 0.0, batch_first=True, norm_first=True)
         layer.load_state_dict(named)
         with torch.no_grad():
             x = layer(x)
-    x = F.layer_norm(x, (WIDTH,), weights["norm.weight"], weights["norm.bias"])
+    x = F.layer_norm(x, (width,), weights["norm.weight"], weights["norm.bias"])
     return F.linear(x, weights["output.weight"], weights["output.bias"])
 
 
 @points(1)
 def test_output(student, reference, draw):
-    """With given weights, the logits are those of the model in the table: pre-norm layers, layer norm, linear layer."""
+    """With given weights, the logits are those of the model in the table: pre-norm layers with 4 heads, layer norm, linear layer."""
     model = with_weights(student, reference)
     reference.assert_close(model(reference.integers("ids", 1, VOCAB, (3, 5))), name="logits", atol=1e-4)
 
-    model, ids = student.SortingTransformer(90, WIDTH, 521).eval(), draw.integers(1, 90, (1, 521))
-    weights, wanted = model.parameters(), shapes(2, 90, WIDTH, 521)
-    if all(name in weights and weights[name].shape == shape for name, shape in wanted.items()):
-        context = "for a single row of 521 numbers, compared with torch's layers with your weights,"
-        assert_close(model(ids), with_torch(weights, ids), name="logits", context=context, atol=1e-4)
+    for width in (WIDTH, 12, 4):
+        model, ids = student.SortingTransformer(90, width, 521).eval(), draw.integers(1, 90, (1, 521))
+        weights, wanted = model.parameters(), shapes(2, 90, width, 521)
+        if all(name in weights and weights[name].shape == shape for name, shape in wanted.items()):
+            context = f"at width {width}, for a single row of 521 numbers, compared with torch's layers with your weights,"
+            assert_close(
+                model(ids), with_torch(weights, ids, width), name="logits", context=context, atol=1e-4
+            )
 
 
 @points(1)

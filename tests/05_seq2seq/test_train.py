@@ -86,7 +86,7 @@ def test_weights_change_in_every_step(student, watched):
 
 @points(1)
 def test_learning_rate_is_used(student, watched):
-    """The learning rate is used: with a tenth of it, the weights move about a tenth as far."""
+    """The learning rate is used: with a tenth of it, the weights move about a tenth as far, and about as far as Adam moves them."""
     far, near = (trained(student, watched, lr=lr)[1]["moved"] for lr in (1e-2, 1e-3))
     assert far > 0, "No weight has changed."
     assert not 0.99 < near / far < 1.01, (
@@ -95,15 +95,25 @@ def test_learning_rate_is_used(student, watched):
     assert 5 < far / max(near, 1e-12) < 20, (
         f"With a tenth of the learning rate the weights move {near / far:.2f} times as far. Is `lr` used?"
     )
+    highest = max(watched.moves_of_two(student.get("train"), 0.01)[0]) / 0.01
+    assert 0.2 < highest < 2, (
+        f"Under gradients that all push a weight one way, a step of Adam moves it by about the learning rate. In 60 steps "
+        f"the largest is {highest:.2g} times `lr`, which should be the highest rate. Is it?"
+    )
 
 
 @points(1, see="Training")
 def test_one_optimizer(student, watched):
-    """One optimizer does all steps: it remembers the gradients of earlier steps."""
+    """One optimizer does all steps, Adam or AdamW: it remembers the gradients of earlier steps, and divides by their size."""
     before, after = watched.pushed_up_then_down(student.get("train"))
     assert before * after > 0, (
         "After five gradients that push a weight one way, a single one that pushes it the other way turns it around. "
         "Adam would still follow the earlier ones. Is it created once, before the first step?"
+    )
+    large, small = watched.moves_of_two(student.get("train"), 0.01)
+    assert sum(small) > 0.5 * sum(large), (
+        "A weight whose gradients are always a hundred times smaller than those of another moves less. Adam would move both "
+        "about as far, since it divides by the size of the gradients. Which optimizer do you use?"
     )
 
 

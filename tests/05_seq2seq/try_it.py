@@ -29,14 +29,14 @@ def two_of_four_draws(fresh_batch):
 # --------------------------------------------------------------------------------------------- exercise 2
 @try_it("test_shift_right")
 def eight_in_front(shift_right):
-    """BOS is 8 here: it comes in front, and the last token drops out."""
-    some_targets = torch.tensor([[9, 4, 7], [6, 5, 2]])
+    """BOS is 8 here: it comes in front, and the last token drops out. EOS, 2, stays."""
+    some_targets = torch.tensor([[9, 4, 7], [6, 2, 0]])
     found = shift_right(some_targets, 8)
-    print("The decoder should read [[8, 9, 4], [8, 6, 5]]. It reads", found.tolist())
-    assert found.tolist() == [[8, 9, 4], [8, 6, 5]], "The decoder reads something else."
+    print("The decoder should read [[8, 9, 4], [8, 6, 2]]. It reads", found.tolist())
+    assert found.tolist() == [[8, 9, 4], [8, 6, 2]], "The decoder reads something else."
     assert found.dtype == torch.int64, f"The ids are {found.dtype}, not int64."
-    print("The targets should still be [[9, 4, 7], [6, 5, 2]]. They are", some_targets.tolist())
-    assert some_targets.tolist() == [[9, 4, 7], [6, 5, 2]], "Your function changed the targets."
+    print("The targets should still be [[9, 4, 7], [6, 2, 0]]. They are", some_targets.tolist())
+    assert some_targets.tolist() == [[9, 4, 7], [6, 2, 0]], "Your function changed the targets."
 
 
 # --------------------------------------------------------------------------------------------- exercise 3
@@ -145,6 +145,26 @@ def five_up_and_one_down(train):
     assert logits_of_3[6] > logits_of_3[5], "The optimizer has forgotten the five steps before."
 
 
+@try_it("test_train", "test_one_optimizer", "test_learning_rate_is_used")
+def a_hundredth_of_the_gradient(train):
+    """One weight always has a hundredth of the gradient of the other. Adam moves both about as far."""
+
+    class Two(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.two = torch.nn.Parameter(torch.zeros(2))
+
+        def forward(self, source):
+            logit = self.two[0] + self.two[1] / 100
+            return logit * torch.nn.functional.one_hot(torch.full_like(source, 3), 6)
+
+    model_with_two, three = Two(), torch.tensor([[3]])
+    train(model_with_two, lambda: (three, three), 20, 0.01)
+    found = model_with_two.two.abs().tolist()
+    print("Both weights should move about as far. They move", found)
+    assert found[1] >= found[0] / 2, "The step of a weight depends on the size of its gradients."
+
+
 @try_it("test_train", "test_learning_rate_is_used")
 def tiny_learning_rate(train):
     """With a learning rate of a billionth, the weights hardly change."""
@@ -241,13 +261,16 @@ def what_the_model_is_asked(greedy_decode):
             assert memory_mask is not None, "The mask from encode is missing."
             return torch.nn.functional.one_hot(memory[:, : tokens.shape[1]], 10).float()
 
-    asked = []
-    greedy_decode(Script().train(), torch.tensor([[7, 4, 9, 9, 9, 9]]), 5, 3, 4)
+    asked, woken = [], Script().train()
+    greedy_decode(woken, torch.tensor([[7, 4, 9, 9, 9, 9]]), 5, 3, 4)
     print("It should be asked to encode, and to decode [3], then [3, 7]. It was asked", asked)
     assert asked == ["encode", [3], [3, 7]], "It was asked something else."
     model = Script().eval()
     greedy_decode(model, torch.tensor([[4]]), 5, 3, 4)
     assert not model.training, "A model that was in evaluation mode is in training mode afterwards."
+    print("Afterwards the model should be in evaluation mode, and gradients should be on again.")
+    assert not woken.training, "A model that was in training mode is in training mode again."
+    assert torch.is_grad_enabled(), "Gradients are off."
 
 
 @try_it("test_greedy_decode", "test_writes_the_likeliest_tokens")

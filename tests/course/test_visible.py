@@ -13,10 +13,8 @@ ROOT = Path(__file__).parents[2]
 #: answers that the text doesn't allow, and that grading accepts all the same
 FORGIVEN = {
     "03_attention_modules": {
-        "self_layers_in_another_order": "the text asks for an order, which the drawn numbers follow",
         "self_other_initialisation": "the numbers that are drawn are others",
         "self_one_layer_for_all_three": "the text asks for three layers",
-        "cross_other_argument_names_inside": "the text asks for an order, which the drawn numbers follow",
         "heads_width_from_output_dim": "it needs a SelfAttention that keeps its output_dim",
         "fused_one_layer_for_q_k_v": "the text asks for three layers",
     },

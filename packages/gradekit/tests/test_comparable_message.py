@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.comparison import REJECTS_ALL, CheckFailure
 from gradekit.codecs import Tolerance
 from gradekit.relations import WrongShape, WrongValue
 from gradekit.session.values import CheckOutcome, StudentError
@@ -53,6 +53,18 @@ def test_a_comparison_of_values_and_a_lack_of_time_say_nothing():
     assert comparable_message(
         CheckFailure("`x` has shape (3,).", WrongShape((3,), (3, 1))), FAILED, "`x` has shape (3,).", False
     )
+
+
+def test_the_evidence_of_a_check_is_compared_in_place_of_its_message():
+    failure = CheckFailure(
+        "`check_f` rejects a correct implementation. It raised ValueError: no.", evidence="it rejects 2"
+    )
+    assert comparable_message(failure, FAILED, str(failure), False) == "it rejects 2"
+
+
+def test_that_every_correct_implementation_is_rejected_tells_nothing():
+    assert not is_telling(REJECTS_ALL) and is_telling("rejects these correct implementations: 1")
+    assert not agrees(REJECTS_ALL, "rejects these correct implementations: 1")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from gradekit.checks.comparison import (
     CheckFailure,
     assert_close,
     assert_differs,
+    assert_dropped_singly,
     assert_varies,
     describe,
     difference,
@@ -262,3 +263,25 @@ def test_what_does_not_differ_fails(value, other, words):
 def test_what_differs_somewhere_passes():
     assert_differs(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]), "Nothing moves")
     assert_differs(1.0, 2, "Nothing moves")
+
+
+TOGETHER = {
+    "axis 2": torch.tensor([[[0.0, 0.0], [2.0, 2.0]], [[2.0, 2.0], [0.0, 0.0]]]),
+    "axis 0": torch.tensor([[0.0, 2.0, 0.0], [0.0, 2.0, 0.0]]),
+    "everywhere": torch.zeros(2, 3),
+    "nowhere": torch.ones(2, 3),
+    "finite numbers": torch.tensor([[0.0, float("nan")], [1.0, 0.0]]),
+}
+
+
+@pytest.mark.parametrize("words", TOGETHER)
+def test_numbers_that_are_dropped_together_are_found(words):
+    with pytest.raises(CheckFailure, match=words):
+        assert_dropped_singly(TOGETHER[words], name="output")
+
+
+def test_numbers_that_are_dropped_each_on_its_own_pass():
+    assert_dropped_singly(torch.tensor([[0.0, 2.0, 0.0], [2.0, 2.0, 0.0]]), name="output")
+    assert_dropped_singly(
+        torch.tensor([[[0.0, 2.0, 0.0, 2.0]]]), name="output"
+    )  # an axis of one place says nothing

@@ -60,6 +60,15 @@ class Attention(nn.Module):
         return self.q(x)
 
 
+class Dropping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.dropout(x)
+
+
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
@@ -78,6 +87,7 @@ IMPORTS = f"import torch\nimport torch.nn.functional as F\nfrom gradekit.checks 
 BEFORE = {
     "assert_close": "x = torch.arange(10.0).reshape(2, 5)",
     "assert_differs": "model, ids, swapped = student.double, torch.tensor([1.0, 2.0]), torch.tensor([2.0, 1.0])",
+    "assert_dropped_singly": "layer = student.Dropping()",
     "assert_reaches": "x = torch.arange(10.0).reshape(2, 5)",
     "assert_shape": "x = torch.arange(30.0).reshape(2, 3, 5)",
     "assert_unchanged": "x = torch.arange(10.0).reshape(2, 5)",

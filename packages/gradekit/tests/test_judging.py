@@ -152,6 +152,24 @@ def test_a_test_that_rejects_a_right_implementation_fails_and_its_complaint_is_s
     assert "returned False" in failure(lambda double: False, RIGHT, SQUARE)
 
 
+def test_which_right_ones_are_rejected_is_evidence_and_no_part_of_the_message():
+    def refuses(*rejected):
+        def test(double):
+            if double.__code__.co_code in rejected:
+                raise ValueError("no.")
+
+        return test
+
+    codes = [eval(f"lambda x: {body}").__code__.co_code for body in ("2 * x", "x + x")]
+    found = []
+    for rejected in (codes[:1], codes[1:], codes):
+        with pytest.raises(CheckFailure) as failed:
+            judge(refuses(*rejected), RIGHT, BY_SUM, SQUARE)
+        found.append(failed.value)
+    assert len({failure.evidence for failure in found}) == 3
+    assert len({str(failure) for failure in found}) == 1
+
+
 def test_nothing_tells_the_order():
     """The seed of a submission follows from its code, so its code could compute it."""
     orders = {tuple(judge(good, RIGHT, BY_SUM, SQUARE, SAME)) for _ in range(60)}

@@ -4,11 +4,14 @@ ATTEND = "output, _ = masked_attention(queries, keys, values, mask)"
 BY_HAND = """scores = queries @ keys.mT / self.k.out_features**0.5
         if mask is not None:
             scores = scores.masked_fill(~mask, -1e9)
-        output = torch.softmax(scores, dim=-1) @ values"""
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights * mask
+        output = weights @ values"""
 BY_EINSUM = """scores = torch.einsum("bqd,bkd->bqk", queries, keys) * keys.size(-1) ** -0.5
         if mask is not None:
             scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(mask == 0, -torch.inf)
-        output = torch.einsum("bqk,bkd->bqd", nn.functional.softmax(scores, dim=2), values)"""
+        output = torch.einsum("bqk,bkd->bqd", nn.functional.softmax(scores, dim=2).nan_to_num(0.0), values)"""
 
 
 def one_head(right):

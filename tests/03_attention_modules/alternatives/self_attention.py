@@ -8,11 +8,6 @@ right = Alternatives("self_")
 
 one_head(right)
 
-right("layers_in_another_order")
-right.edit("self.q = nn.Linear(input_dim, key_dim)\n", "self.v = nn.Linear(input_dim, output_dim)\n")
-right.edit("self.v = nn.Linear(input_dim, output_dim)\n        ### END")
-right.to("self.q = nn.Linear(input_dim, key_dim)\n        ### END")
-
 right("other_initialisation", "        ### END SOLUTION\n\n    def forward")
 right.to(
     "        for layer in (self.q, self.k, self.v):\n"

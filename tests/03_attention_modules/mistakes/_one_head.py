@@ -2,6 +2,9 @@
 
 FORMULA = "test_output_equals_the_formula"
 ATTEND = "output, _ = masked_attention(queries, keys, values, mask)"
+OWN_ATTENTION = """scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
+        scores = scores if mask is None else scores.masked_fill(~mask, {})
+        output = torch.softmax(scores, dim=-1) @ values"""
 ROLES = {
     "q": "queries = self.q({})  #",
     "k": "keys = self.k({})  #",
@@ -12,7 +15,12 @@ ROLES = {
 def of_one_head(wrong, asks, answers):
     """Mistakes that SelfAttention and CrossAttention share."""
     queries, values = ROLES["q"].format(asks), ROLES["v"].format(answers)
-    k_layer = "self.k = nn.Linear({}, key_dim)".format("input_dim" if asks == answers else "y_input_dim")
+    q_layer, k_layer = (
+        f"self.{name} = nn.Linear({width}, key_dim)"
+        for name, width in zip(
+            "qk", ["input_dim"] * 2 if asks == answers else ["x_input_dim", "y_input_dim"], strict=True
+        )
+    )
     alone = "test_float64_and_input_unchanged" if asks == answers else "test_float64_and_inputs_unchanged"
 
     wrong.about(FORMULA)
@@ -60,7 +68,20 @@ def of_one_head(wrong, asks, answers):
     wrong("weights_in_place_of_output", "return output", "return _")
     wrong.says("You returned the weights instead of the output.")
 
+    wrong.about("test_query_with_no_key")
+    wrong("nan_without_a_key", ATTEND, OWN_ATTENTION.format("-torch.inf"))
+    wrong.says(
+        "A query that may attend to nothing gets NaN, since the softmax of nothing but -inf is NaN. It should get zeros."
+    )
+    wrong("average_without_a_key", ATTEND, OWN_ATTENTION.format("-1e9"))
+    wrong.says("A query that may attend to nothing gets the average of all values. It should get zeros.")
+
     wrong.about("test_three_layers")
+    wrong("layers_in_another_order", k_layer, "pass")
+    wrong.edit(q_layer, f"{k_layer}\n        {q_layer}")
+    wrong.says(
+        "You created the layer k before q. The order should be q, k, v: with a seed, it decides the weights."
+    )
     wrong("no_bias", k_layer, k_layer.replace("key_dim)", "key_dim, bias=False)"))
     wrong.says("One of your layers has no bias. Each of the three needs one.")
 

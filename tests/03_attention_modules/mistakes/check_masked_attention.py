@@ -50,7 +50,9 @@ wrong.edit(LAST_WEIGHTS, "[[0, 4, 0], [0, 2, 2], [0, 4, 0]]]) / 4")
 wrong.says("In your check every query sees something. Hide all keys from one.")
 wrong("check_lets_nan_pass", SAME_WEIGHTS, "assert torch.allclose(weights.nan_to_num(), expected, atol=1e-4)")
 wrong.edit(SAME_OUTPUT, "assert torch.allclose(output.nan_to_num(), expected @ v, atol=1e-4)")
-wrong.says("Your check turns NaN into 0 before it compares, so it never notices NaN.")
+wrong.says(
+    "Your check doesn't notice NaN. Compare in such a way that NaN fails: `torch.allclose` is False for it."
+)
 
 wrong.about("test_batch")
 wrong("check_with_one_mask_for_all")

@@ -56,6 +56,11 @@ wrong.edit("fused.w_o.weight.copy_(heads.linear.weight)", "fused.w_o.weight.data
 wrong.says("`.data = ...` makes both layers use the same memory, so training one changes the other.")
 wrong.says("Copy the numbers.")
 
+wrong("left_frozen", "    with torch.no_grad():\n")
+wrong.to("    fused.requires_grad_(False)\n    heads.requires_grad_(False)\n    if True:\n")
+wrong.says("You switch `requires_grad` off, so the module can't be trained afterwards.")
+wrong.says("Copy under `torch.no_grad()`, which changes nothing for good.")
+
 wrong.about("test_list_unchanged")
 wrong("wrong_direction")
 wrong.edit("fused.w_o.weight.copy_(heads.linear.weight)", "heads.linear.weight.copy_(fused.w_o.weight)")

@@ -15,7 +15,9 @@ def check_split(function):
         times = Counter()
         for call in range(300):
             mine = [row[:] for row in rows]
-            training, test = (Counter(map(tuple, part)) for part in function(mine, count))
+            parts = function(mine, count)
+            assert all(type(row) is list for part in parts for row in part), "a row isn't a list"
+            training, test = (Counter(map(tuple, part)) for part in parts)
             assert mine == rows, "rows were changed"
             assert training + test == copies, f"rows were lost, repeated or altered: {training}, {test}"
             assert not training & test, f"on both sides: {training & test}"

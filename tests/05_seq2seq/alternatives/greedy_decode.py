@@ -53,9 +53,6 @@ def greedy_decode(model, source, max_len, bos_idx, eos_idx):
     return tokens[:, 1 : length + 1]
 """)
 
-right("mode_given_back", "    model.eval()\n", "    before = model.training\n    model.eval()\n")
-right.edit("    return tokens[:, 1:]", "    model.train(before)\n    return tokens[:, 1:]")
-
 right("decodes_only_rows_that_go_on").source("""
 def greedy_decode(model, source, max_len, bos_idx, eos_idx):
     # decodes only the rows that have not ended

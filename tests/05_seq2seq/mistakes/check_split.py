@@ -40,7 +40,19 @@ wrong("check_of_rows_left_out", SAME_ROWS, "assert len(training) + len(test) == 
 wrong.edit(AT_RANDOM, "assert len(drawn) >= count")
 wrong.says("Your check counts the rows, but doesn't compare them with those that went in.")
 
+wrong("check_of_tuples", SAME_ROWS)
+wrong.to("assert sorted(map(tuple, [*training, *test])) == sorted(map(tuple, rows))")
+wrong.says(
+    "Your check makes tuples of the rows before it compares them, so it doesn't notice tuples in place of lists."
+)
+
 wrong.about("test_counted")
+wrong("check_catches_exceptions", CALL)
+wrong.to("try:\n                " + CALL + "\n            except Exception:\n                continue")
+wrong.edit(AT_RANDOM, "assert not drawn or count == 0 or drawn == different")
+wrong.says(
+    "Your check catches exceptions of the function and goes on. Let them through: they count as a rejection."
+)
 wrong("check_of_the_count_left_out", AS_MANY, "assert isinstance(test, list)")
 wrong.says("Your check doesn't count how many different sequences were held out.")
 wrong("check_never_with_zero", "range(len(different) + 1)", "range(1, len(different) + 1)")
@@ -73,8 +85,6 @@ wrong.says(
 wrong.costs(REJECTS_CORRECT)
 
 wrong.about("test_no_trace")
-wrong("check_without_a_copy", COPIED, "given = rows")
-wrong.says(
-    "Your check passes the same list that it compares with afterwards, so it can't notice that the list was "
-    "changed."
-)
+wrong("check_misses_another_order_of_rows", COPIED, "given = rows")
+wrong.says("Your check doesn't notice that the order of `rows` changes.")
+wrong.says("Compare `rows` after the call with a copy from before it, and don't sort them.")

@@ -61,7 +61,20 @@ wrong.says("Dropout may be on while decoding. Call model.eval() first.")
 wrong("training_mode_afterwards", "    return tokens[:, 1:]", "    model.train()\n    return tokens[:, 1:]")
 wrong.says("You leave the model in training mode. It should be in evaluation mode afterwards.")
 
+wrong("mode_given_back", "    model.eval()\n", "    before = model.training\n    model.eval()\n")
+wrong.edit("    return tokens[:, 1:]", "    model.train(before)\n    return tokens[:, 1:]")
+wrong.says(
+    "You put the model back into the mode in which it came. It should be in evaluation mode afterwards."
+)
+
 wrong.about("test_no_gradients")
+wrong(
+    "gradients_off_for_good",
+    "    with torch.no_grad():\n",
+    "    torch.set_grad_enabled(False)\n    if True:\n",
+)
+wrong.says("You switch gradients off and never on again, so no model can be trained afterwards.")
+wrong.says("Use `with torch.no_grad():`.")
 wrong("gradients_on", "with torch.no_grad()", "with torch.enable_grad()")
 wrong.says("You decode with gradients on. Use torch.no_grad().")
 

@@ -21,6 +21,14 @@ wrong("rolled", "return torch.cat([bos, targets[:, :-1]], dim=1)", "return torch
 wrong.says("You moved the last token to the front. Put BOS there instead.")
 wrong.costs(ONE_SHIFT)
 
+wrong("eos_becomes_padding", "return torch.cat([bos, targets[:, :-1]], dim=1)")
+wrong.to(
+    "result = torch.cat([bos, targets[:, :-1]], dim=1)\n    return result.masked_fill(result == EOS, PAD)"
+)
+wrong.says(
+    "You replace EOS in the input. Leave it: at this position the target is PAD, and the loss ignores it."
+)
+
 wrong.about("test_moved_one_place", "test_shape_and_dtype")
 wrong("one_too_long", "targets[:, :-1]", "targets")
 wrong.says("Your rows are one longer than the targets. Drop the last token.")

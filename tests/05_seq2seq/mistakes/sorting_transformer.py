@@ -21,6 +21,9 @@ wrong.says("You return probabilities. Return the logits, without a softmax.")
 wrong("one_answer_for_all_places", "x = self.norm(x)", "x = self.norm(x).mean(dim=1, keepdim=True)")
 wrong.says("You average over the places. Every place needs its own logits.")
 
+wrong("heads_from_the_width", "(embed_dim, 4, 2 * embed_dim)", "(embed_dim, embed_dim // 2, 2 * embed_dim)")
+wrong.says("The number of heads in your layers depends on the width. There should always be four.")
+
 wrong.about("test_parameters")
 wrong("narrow_feed_forward", "(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 4, embed_dim)")
 wrong.says("Your feed-forward network is as wide as the model. It should be twice as wide.")

@@ -39,6 +39,13 @@ wrong.edit("        schedule.step()\n", "")
 wrong.says("You create a new optimizer in every step, which forgets all earlier gradients.")
 wrong.says("Create it once, before the loop.", lacks=("SGD",))
 
+wrong("sgd", "torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.98))")
+wrong.to("torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)")
+wrong.says(
+    "You train with SGD. Use Adam or AdamW, which divide each step by the size of the gradients.",
+    uses=("SGD",),
+)
+
 wrong.about("test_a_new_batch_in_every_step")
 wrong("one_batch_for_all", "        *inputs, targets = make_batch()  # a new one in every step\n", "")
 wrong.edit("    losses = []\n", "    losses = []\n    *inputs, targets = make_batch()\n")

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradekit.checks.asserts import assert_raises, assert_reaches, assert_shape, assert_unchanged, points
-    from gradekit.checks.comparison import CheckFailure, assert_close, assert_differs, assert_varies, fail
+    from gradekit.checks.comparison import (
+        CheckFailure,
+        assert_close,
+        assert_differs,
+        assert_dropped_singly,
+        assert_varies,
+        fail,
+    )
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
     from gradekit.checks.judging import Implementation, Implementations, judge
@@ -34,6 +41,7 @@ __all__ = [
     "StudentError",
     "assert_close",
     "assert_differs",
+    "assert_dropped_singly",
     "assert_model_kept",
     "assert_raises",
     "assert_reaches",
@@ -65,6 +73,7 @@ _FROM = {
         "CheckFailure",
         "assert_close",
         "assert_differs",
+        "assert_dropped_singly",
         "assert_varies",
         "fail",
     ),

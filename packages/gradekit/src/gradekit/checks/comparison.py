@@ -15,11 +15,15 @@ _SIGNATURES = (
     "reference.assert_close(actual, name=..., context=...)"
 )
 
+#: evidence that a student's test rejects every correct implementation, which has many causes
+REJECTS_ALL = "rejects every correct implementation"
+
 
 class CheckFailure(AssertionError):
     """A check did not pass. The message is for the student: it shows no input and no right value.
 
-    `wrong` is the value or shape at fault and the right one, if the check compared two of them.
+    `wrong` is the value or shape at fault and the right one, if the check compared two of them. `evidence` is compared
+    with that of a known mistake in place of the message, if the message shows less than the check found out.
 
     Example:
         try:
@@ -28,18 +32,21 @@ class CheckFailure(AssertionError):
             fail("The output is the same everywhere: is the last layer missing?")
     """
 
-    def __init__(self, sentence: str, wrong: WrongValue | WrongShape | None = None) -> None:
+    def __init__(
+        self, sentence: str, wrong: WrongValue | WrongShape | None = None, evidence: str = ""
+    ) -> None:
         super().__init__(sentence)
         self.wrong = wrong
+        self.evidence = evidence
 
 
-def fail(sentence: str, wrong: WrongValue | WrongShape | None = None) -> NoReturn:
+def fail(sentence: str, wrong: WrongValue | WrongShape | None = None, evidence: str = "") -> NoReturn:
     """Fail the check with a sentence for the student.
 
     Example:
         fail("Every token gets the same output, so the output does not depend on the input.")
     """
-    raise CheckFailure(sentence, wrong)
+    raise CheckFailure(sentence, wrong, evidence)
 
 
 def difference(
@@ -102,6 +109,31 @@ def assert_varies(value: Any, *old_style: Any, name: str = "", context: str = ""
         fail(f"{subject} holds {'NaN' if np.isnan(found).any() else 'infinity'}.")
     if found.size < 2 or found.max() - found.min() <= atol:
         fail(f"{subject} is the same number everywhere, so it does not depend on the input.")
+
+
+def assert_dropped_singly(value: Any, *, name: str = "", context: str = "") -> None:
+    """Fail unless dropout decided for each number on its own: along every axis, some are 0 where others aren't.
+
+    `value` is what dropout made of numbers other than 0, an array of real numbers that is large enough for chance not to
+    matter. `name` and `context` are those of `assert_close`.
+
+    Example:
+        assert_dropped_singly(layer.train()(torch.ones(4, 20, 8)), name="output", context="in training")
+    """
+    subject, found = in_words(name, context), as_numpy(value)
+    if found is None or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+        fail(f"{subject} is {describe(value)}, but should be {noun()} of finite numbers.")
+    dropped = found == 0
+    if dropped.all() or not dropped.any():
+        fail(
+            f"{subject} is 0 {'everywhere' if dropped.all() else 'nowhere'}, but dropout should drop some of its numbers."
+        )
+    for axis, size in enumerate(dropped.shape):
+        if size > 1 and (dropped == dropped.take([0], axis)).all():
+            fail(
+                f"{subject}: numbers are dropped together, all along axis {axis} or none. Dropout should decide for each "
+                "number on its own."
+            )
 
 
 def assert_differs(value: Any, other: Any, sentence: str, atol: float = 1e-6) -> None:

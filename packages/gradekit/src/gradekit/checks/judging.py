@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import pytest
 
-from gradekit.checks.comparison import fail
+from gradekit.checks.comparison import REJECTS_ALL, fail
 from gradekit.course import CourseError
 from gradekit.inside.arrays import as_array
 from gradekit.session.proxy import Student, complaints_about, try_on
@@ -132,9 +132,13 @@ def assert_judges(
     for _, complaint in judged:
         if isinstance(complaint, StudentError):
             raise complaint
-    for wrong, complaint in judged:
-        if not wrong and complaint:
-            fail(f"`{test}` rejects a correct implementation. {complaint}")
+    right = [complaint for wrong, complaint in judged if not wrong]
+    if any(right):
+        refused = ", ".join(str(place) for place, complaint in enumerate(right) if complaint)
+        fail(
+            f"`{test}` rejects a correct implementation. {next(filter(None, right))}",
+            evidence=REJECTS_ALL if all(right) else f"rejects these correct implementations: {refused}",
+        )
     accepted = [wrong for wrong, complaint in judged if wrong and not complaint]
     if accepted:
         fail(f"`{test}` accepts {what} that {'; and one that '.join(accepted)}.")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.comparison import REJECTS_ALL, CheckFailure
 from gradekit.codecs import describe, with_article
 from gradekit.codecs.figure_codec import Figure
 from gradekit.course.printing import shortened
@@ -36,8 +36,8 @@ _MOST_ARGUMENTS = 8
 _MOST_CHARACTERS = 300
 #: how the text begins if the student's code raised an exception
 RAISED = "raised "
-#: exceptions that mostly say that sizes or indices don't fit
-_MANY_CAUSES = (f"{RAISED}RuntimeError", f"{RAISED}IndexError")
+#: exceptions that mostly say that sizes or indices don't fit, and tests that accept nothing
+_MANY_CAUSES = (f"{RAISED}RuntimeError", f"{RAISED}IndexError", REJECTS_ALL)
 _PLACE = re.compile(r" in line \d+ of the cell `[^`]*`(: `.*`)?", re.DOTALL)
 #: words that the student wrote
 _OWN_WORDS = re.compile(r"( raised \w+): .*| It says: .*", re.DOTALL)
@@ -194,6 +194,8 @@ def comparable_message(error: BaseException, outcome: CheckOutcome, message: str
     It leaves out the place in their code and the words of their own exceptions. Sizes that were drawn become letters, so
     that equal sizes stay equal. It is empty if the message only says that two values differ, or that time ran out.
     """
+    if isinstance(error, CheckFailure) and error.evidence:
+        return error.evidence
     compared = isinstance(error, CheckFailure) and isinstance(error.wrong, WrongValue)
     if outcome != CheckOutcome.FAILED or compared:
         return ""
@@ -216,7 +218,7 @@ def agrees(message: str, other: str) -> bool:
 
 
 def is_telling(text: str) -> bool:
-    """True if a text says what was wrong, and not only that some sizes or indices didn't fit, which has many causes."""
+    """True if a text says what was wrong, and not only what has many causes, such as that some sizes didn't fit."""
     return bool(text) and not text.startswith(_MANY_CAUSES)
 
 
