@@ -194,3 +194,30 @@ def test_a_standard_mutant_may_survive_with_a_reason_that_is_true(tiny_course, c
 def test_edits_and_standard_faults_are_asked_for_one_at_a_time(tiny_course, capsys):
     assert tiny_course.gradekit("audit", "--standard", "--mutants", "01_double") == 2
     assert "give either --mutants or --standard" in capsys.readouterr().err
+
+
+LISTS = '''
+from gradekit.checks import points
+
+
+@points(1)
+def test_first(student):
+    """A list of words, a table, and lists in a list."""
+    student.double(["a", "b"], {"a": 1}, [[1, 2], [float("nan")]])
+'''
+
+
+@pytest.mark.parametrize(
+    ("line", "begin"),
+    [
+        ("words.remove('a')", "`double` changed its argument `words` in place. Make a new list instead."),
+        ("table['b'] = 2", "`double` changed its argument `table` in place. Make a new dictionary instead."),
+        ("rows[0].append(3)", "`double` changed its argument `rows` in place. Make a new list instead."),
+        ("words[0] = 'A'", "`double` changed its argument `words` in place."),
+    ],
+)
+def test_a_list_or_a_dictionary_that_is_changed_in_place_is_told(tiny_course, line, begin):
+    tiny_course.checks.write_text(LISTS)
+    source = f"def double(words, table, rows):\n    {line}"
+    assert failed(tiny_course, source)["test_first"].startswith(begin)
+    assert failed(tiny_course, source.replace(line, "sorted(words), dict(table, c=1), rows + [1]")) == {}

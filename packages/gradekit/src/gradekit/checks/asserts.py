@@ -96,8 +96,9 @@ def refuse_effects(effects: SideEffects, also: Sequence[Call] = ()) -> None:
     which = " and ".join(_argument(place, call.parameters) for place in call.changed or call.woken)
     if call.changed:
         table = any(_is_data(part) and not is_array(part) for part in _parts(call.value))
-        array = f"Make a new {noun().split()[1]} instead"
-        remedy = "Work on a copy, as in `df = df.copy()`" if table else array
+        kinds: dict[type, str] = {list: "list", dict: "dictionary"}
+        kind = kinds.get(type(call.given.get(call.changed[0])), noun().split()[1])
+        remedy = "Work on a copy, as in `df = df.copy()`" if table else f"Make a new {kind} instead"
         fail(f"`{call.name}` changed its {which} in place. {remedy}.")
     if call.woken:
         fail(

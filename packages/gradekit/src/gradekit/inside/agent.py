@@ -24,6 +24,8 @@ from gradekit.inside.stub import APART, FROM_STUB, StubLine, stub_class
 
 #: an instance of a subclass of one of these is an object with methods, not plain data, unless it is a named tuple
 _PLAIN = (dict, list, tuple, int, float, str)
+#: what a call may change in a list or dict without changing an array
+_ENTRIES = (str, bytes, bool, int, float, complex, type(None))
 #: characters of an exception's message, and of a line in its traceback
 _MAX_TEXT = 2000
 
@@ -118,7 +120,9 @@ class Agent:
             kwargs = {key: _leaf(value) for key, value in kwargs.items()}
             if _is_module(function):
                 function.zero_grad(set_to_none=True)
-        before = [list(map(copy_of, _parts_of(value))) for value in [*args, *kwargs.values()]]
+        before = [
+            (_outline(value), list(map(copy_of, _parts_of(value)))) for value in [*args, *kwargs.values()]
+        ]
         resting = [_resting(value) for value in [*args, *kwargs.values()]]
         set_seed(seed)
         self._figures.begin()
@@ -128,8 +132,12 @@ class Agent:
         finally:
             figures = self._figures.finish(value)
         names = [*range(len(args)), *kwargs]
-        after = [_parts_of(value) for value in [*args, *kwargs.values()]]
-        changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
+        after = [(_outline(value), _parts_of(value)) for value in [*args, *kwargs.values()]]
+        changed = [
+            name
+            for name, old, new in zip(names, before, after, strict=True)
+            if old[0] != new[0] or not _same(old[1], new[1])
+        ]
         woken = [
             name
             for name, modules in zip(names, resting, strict=True)
@@ -243,6 +251,15 @@ def _parts_of(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return [part for entry in value for part in _parts_of(entry)]
     return []
+
+
+def _outline(value: Any) -> Any:
+    """Nested lists and dicts with their plain entries; whatever else is in them is compared apart."""
+    if isinstance(value, dict):
+        return {key: _outline(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_outline(entry) for entry in value]
+    return value if type(value) in _ENTRIES else None
 
 
 def _same(old: list[Any], new: list[Any]) -> bool:

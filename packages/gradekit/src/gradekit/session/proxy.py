@@ -201,6 +201,7 @@ class Student:
             list(reply.woken),
             reply.seeded,
             (self._main or self)._effects_here(),
+            dict([*enumerate(args), *kwargs.items()]),
         )
         self._note_effects(call)
         return call

@@ -62,7 +62,7 @@ class Call:
 
     `woken` are the modules among its arguments that were in evaluation mode and are in training mode now. `seeded`:
     a module set the random seed. `parameters` are the names of the positional arguments, as far as the notebook's text
-    shows them. `effects` are the calls of the exercise that did any of this, this one and those before it.
+    shows them, and `given` are the arguments. `effects` are the calls of the exercise that did any of this, this one and those before it.
     """
 
     value: Any
@@ -72,6 +72,7 @@ class Call:
     woken: list[int | str] = field(default_factory=list)
     seeded: bool = False
     effects: "SideEffects" = field(default_factory=lambda: SideEffects(), repr=False, compare=False)
+    given: dict[int | str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def had_effects(self) -> bool:
