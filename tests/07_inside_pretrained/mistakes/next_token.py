@@ -38,8 +38,8 @@ wrong.edit("top.values.tolist(), strict=True))", "top.values.tolist(), strict=Tr
 wrong.says("The likeliest candidate comes last. It should come first.")
 wrong("tokens_by_decode", "tokenizer.convert_ids_to_tokens(top.indices.tolist())")
 wrong.to("[tokenizer.decode([number]) for number in top.indices.tolist()]")
-wrong.says("You write the candidates with `decode`, which returns text: a space in place of `Ġ`.")
-wrong.says("Use `convert_ids_to_tokens`.")
+wrong.says("You write the candidates as `decode` does, with a space in place of `Ġ`.")
+wrong.says("Return them as `convert_ids_to_tokens` does.")
 
 wrong.about("test_number_of_candidates")
 wrong("k_beyond_the_vocabulary", "min(k, len(probabilities))", "k")

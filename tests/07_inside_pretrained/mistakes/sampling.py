@@ -53,7 +53,9 @@ wrong.says("You append one token too many.")
 
 wrong.about("test_draws")
 wrong("always_greedy", "if temperature == 0:", "if temperature >= 0:")
-wrong.says("You take the likeliest token at every temperature. Above 0, draw from the probabilities.")
+wrong.says(
+    "You take the likeliest token where you should draw. Above temperature 0, draw from the probabilities, however sure the model is."
+)
 wrong("one_draw_for_the_batch", "torch.multinomial(probabilities, num_samples=1)")
 wrong.to("torch.multinomial(probabilities, num_samples=1)[:1].expand(len(ids), 1)")
 wrong.says("You use one draw for the whole batch. Draw for every sequence.")

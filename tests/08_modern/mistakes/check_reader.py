@@ -13,7 +13,9 @@ wrong = Mistakes()
 
 wrong.about("test_forgetting")
 wrong("check_of_shapes", SAME, "assert gap < 1e3")
-wrong.says("Your check looks only at shapes. Compare the outputs of the pieces with those of the whole text.")
+wrong.says(
+    "Your check accepts readers whose numbers are all wrong. Compare the outputs of the pieces with those of the whole text, and let the AssertionError through."
+)
 wrong.costs("It accepts nearly every reader.")
 wrong("check_for_equal_outputs", SAME, "assert gap == 0")
 wrong.says("Your check asks for exact equality, which rejects correct readers that round differently.")

@@ -57,7 +57,7 @@ wrong.costs("There is one call too few, and every result is one token too short.
 
 wrong.about("test_evaluation_mode_without_gradients")
 wrong("training_mode", "    model.eval()\n", "")
-wrong.says("The model stays in training mode. Call model.eval() first.")
+wrong.says("The model writes in training mode, so dropout is on. Call model.eval() first.")
 wrong("with_gradients", "with torch.no_grad():", "with torch.enable_grad():")
 wrong.says("Gradients are recorded, but not needed. Use torch.no_grad().")
 

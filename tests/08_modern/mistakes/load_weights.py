@@ -24,11 +24,13 @@ wrong.says("You exchanged keys and values: they have the same shape, so no error
 wrong("gate_and_up_exchanged")
 wrong.edit('"ffn_gate": "feed_forward.w_gate"', '"ffn_gate": "feed_forward.w_up"')
 wrong.edit('"ffn_up": "feed_forward.w_up"', '"ffn_up": "feed_forward.w_gate"')
-wrong.says("You exchanged `w_gate` and `w_up`: they have the same shape, so no error tells you.")
+wrong.says("`w_gate` gets the tensor of `w_up`: they have the same shape, so no error tells you.")
 wrong("query_and_output_exchanged")
 wrong.edit('"attn_q": "attention.w_q"', '"attn_q": "attention.w_o"')
 wrong.edit('"attn_output": "attention.w_o"', '"attn_output": "attention.w_q"')
-wrong.says("You exchanged `w_q` and `w_o`: they have the same shape, so no error tells you.")
+wrong.says(
+    "`w_q` doesn't hold `attn_q` as it is in the file. Tensors of one shape are easily exchanged, since no error tells you."
+)
 wrong(
     "blocks_counted_from_one",
     'places[f"blk.{number}.{theirs}.weight"]',
@@ -55,11 +57,11 @@ wrong.says("You name the parameter of the model. Name the tensor as in the file.
 wrong.about("test_wrong_shapes")
 wrong("broadcast", SHAPES, "if len(found) != len(wanted):")
 wrong.says(
-    "You compare only the number of axes. `copy_` broadcasts: one number fills a whole parameter without an error."
+    "A tensor with as many axes but other lengths is taken. `copy_` broadcasts: one number fills a whole parameter without an error."
 )
 wrong("as_many_numbers", SHAPES, "if found.numel() != wanted.numel():")
 wrong.edit(COPIED, "parameters[ours].copy_(tensors[theirs].reshape(parameters[ours].shape))")
-wrong.says("You compare how many numbers there are. A transposed matrix has as many.")
+wrong.says("You take a transposed matrix: it has as many numbers, but another shape.")
 
 wrong.about("test_all_or_nothing")
 wrong("one_after_the_other")
@@ -75,7 +77,9 @@ wrong.says(
 
 wrong.about("test_copies")
 wrong("shared", COPIED, "parameters[ours].data = tensors[theirs]")
-wrong.says("The parameters share their memory with the file's tensors, and have their dtype. Use `copy_`.")
+wrong.says(
+    "The parameters take over the file's tensors, with their dtype. Copy the numbers into the parameters that are there: `copy_` does that."
+)
 wrong(
     "new_parameters",
     COPIED,

@@ -39,9 +39,13 @@ wrong.about("test_eps")
 wrong("eps_outside", "torch.sqrt(mean_square + self.eps)", "(torch.sqrt(mean_square) + self.eps)")
 wrong.says("You add `eps` after the root. It belongs under the root.")
 wrong("eps_fixed", "self.eps = eps", "self.eps = 1e-6")
-wrong.says("You always use 1e-6. Use the argument `eps`.")
+wrong.says(
+    "Another `eps` must give another result. Add the argument to the mean square, not a number of your own."
+)
 wrong("no_eps", "mean_square + self.eps", "mean_square")
-wrong.says("You left out `eps`, so a vector of zeros becomes NaN.")
+wrong.says(
+    "`eps` isn't added to the mean square. Without it, a vector of zeros is divided by zero, and short vectors become too long."
+)
 
 wrong.about("test_parameters")
 wrong("no_parameter", "nn.Parameter(torch.ones(width))", "torch.ones(width)")
