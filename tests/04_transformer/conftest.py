@@ -74,7 +74,8 @@ def make_layer(student, /, kind, d_model, num_heads, d_ff, seed=0, norm_first=Fa
 
     `make_layer("EncoderLayer", d_model, num_heads, d_ff, seed=0, ...)` returns (layer, twin).
     """
-    layer = student.call(kind, d_model, num_heads, d_ff, norm_first=norm_first, **options).value
+    order = {"norm_first": True} if norm_first else {}  # post-norm is the default
+    layer = student.call(kind, d_model, num_heads, d_ff, **order, **options).value
     attentions = attentions_of(kind)
     shapes = layer_shapes(d_model, d_ff, attentions)
     values = named_weights(shapes, seed)
