@@ -3,9 +3,12 @@
 import os
 import subprocess
 
+import nbformat
 import pytest
 
 from gradekit.checks.variants import alternatives_of
+from gradekit.course import read_notebook
+from gradekit.course.cells import find_cell, grade_id
 from gradekit.grading.running_course import RunningCourse
 from gradekit_lms.requests import RequestBook, parsed
 
@@ -40,6 +43,49 @@ def test_a_text_is_cut_at_the_names_of_checks_and_exercises():
         ("double", "all of it\ndouble::other: x"),
         ("double", ""),
     ]
+
+
+def test_a_name_of_a_check_is_known_without_its_colon_and_in_other_letters():
+    ids = {name: name for name in ("double::test_value", "double::test_value_large", "double")}
+    text = "Double::Test_Value - a dash\ndouble is an ordinary word\ndouble::test_value_large\nno colon\ndouble::test_values: x\ndouble\n"
+    assert [(each.about, each.text) for each in parsed("ada", text, ids)] == [
+        ("double::test_value", "a dash\ndouble is an ordinary word"),
+        ("double::test_value_large", "no colon\ndouble::test_values: x"),
+        ("double", ""),
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_a_file_that_an_editor_wrote_is_read(graded_class, encoding):
+    request(graded_class, "mistake", "")
+    path = graded_class.root / "submitted" / "mistake" / NAME / "requests.txt"
+    path.write_bytes(f"{ABOUT}: für mich richtig\n".encode(encoding))
+    assert [(each.about, each.text) for each in book(graded_class).open] == [(ABOUT, "für mich richtig")]
+
+
+def test_a_request_that_names_no_check_can_be_closed(graded_class, capfd):
+    request(graded_class, "mistake", f"it is\nall wrong\n{ABOUT}: this too\n")
+    assert graded_class.gradekit("requests", NAME) == 0
+    out = capfd.readouterr().out
+    assert "mistake: it is / all wrong\n" in out and f"gradekit requests {NAME} --close STUDENT" in out
+    assert graded_class.gradekit("requests", NAME, "--close", "mistake") == 0
+    assert "closed: 1 request of mistake" in capfd.readouterr().out
+    assert [each.about for each in book(graded_class).open] == [ABOUT]
+    assert graded_class.gradekit("requests", NAME, "--close", "mistake") == 2
+    assert "has no open request without the name of a check" in capfd.readouterr().err
+
+
+def test_a_cell_as_it_was_handed_out_does_not_become_an_alternative(graded_class, capfd):
+    course = graded_class
+    request(course, "mistake", f"{ABOUT}: it is right\n")
+    opened = book(course)
+    path = opened.course.autograded("mistake", NAME) / "double.ipynb"
+    graded = read_notebook(path)
+    cell = next(each for each in graded.cells if grade_id(each) == "double")
+    cell.source = find_cell(opened.assignment.released("double"), "double").source
+    nbformat.write(graded, path)
+    assert course.gradekit("requests", NAME, "--uphold", ABOUT, "mistake") == 2
+    assert "mistake has no answer in double" in capfd.readouterr().err
 
 
 def test_requests_are_listed_by_check_and_answered_once_for_all(graded_class, capfd):

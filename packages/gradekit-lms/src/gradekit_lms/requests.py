@@ -1,9 +1,11 @@
 """Requests of students who think that a check is wrong: a file `requests.txt` that comes with their next hand-in.
 
-A line that begins with the name of a check or an exercise and a colon begins a request, and the lines below belong to it.
+A line that begins with the name of a check begins a request, and so does one that begins with the name of an exercise and a
+colon, or is that name. The lines below belong to it.
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +15,8 @@ from msgspec import Struct
 
 from gradekit.attempts.records import file_name
 from gradekit.course import Assignment, CourseError, read_notebook
-from gradekit.course.cells import answer_of, exercise_name, grade_id
-from gradekit.course.files import STATE_FOLDER, handed_in_text, write_atomically
+from gradekit.course.cells import answer_of, exercise_name, find_cell, grade_id
+from gradekit.course.files import STATE_FOLDER, handed_in_letter, write_atomically
 from gradekit.course.printing import counted, did_you_mean, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.comments import Commented, Recipients, comment_on
@@ -80,8 +82,11 @@ class RequestBook:
         for about, requests in sorted(by_check.items(), key=lambda each: (-len(each[1]), each[0])):
             yield f"  {about or 'without the name of a check'}  {sentences.get(about, '')}".rstrip()
             for request in requests:
-                yield f"    {printable(request.student)}: {printable(request.text[:_SHOWN], None)}"
-            if about:
+                text = " / ".join(filter(None, map(str.strip, request.text[:_SHOWN].splitlines())))
+                yield f"    {printable(request.student)}: {printable(text, None)}"
+            if not about:
+                yield f"    After you have written to one of them: gradekit requests {quoted(name)} --close STUDENT"
+            else:
                 yield f'    To answer: gradekit requests {quoted(name)} --answer {quoted(about)} "…"'
                 yield f"    If a student is right: gradekit requests {quoted(name)} --uphold {quoted(about)} STUDENT"
         yield from (f"  {problem}" for problem in self.problems)
@@ -113,7 +118,8 @@ class RequestBook:
             raise CourseError(f"{printable(student)} has handed in again: run `gradekit autograde` first")
         graded = read_notebook(self.course.autograded(student, self.assignment.name) / f"{notebook}.ipynb")
         source = next((each.source for each in graded.cells if grade_id(each) == cell), "").strip("\n")
-        if not source.strip():
+        released = find_cell(self.assignment.released(notebook), cell)
+        if not source.strip() or (released is not None and source == released.source.strip("\n")):
             raise CourseError(f"{printable(student)} has no answer in {cell}")
         folder = self.assignment.checks / "alternatives"
         path = folder / f"{cell}.py" if folder.is_dir() else folder.with_suffix(".py")
@@ -131,6 +137,19 @@ class RequestBook:
             path, "\n\n".join(filter(None, (text.rstrip("\n"), f"{head}\n{added}".lstrip("\n"))))
         )
         return name, path, True
+
+    def close_unnamed(self, student: str) -> int:
+        """Close a student's requests that name no check, to which no comment can be written; returns their number.
+
+        Raises:
+            CourseError: there is none.
+        """
+        requests = [each for each in self.open if each.student == student and not each.about]
+        if not requests:
+            why = "has no open request without the name of a check"
+            raise CourseError(f"{printable(student)} {why} in {self.assignment.name}")
+        self.close(requests, "closed")
+        return len(requests)
 
     def close(self, requests: list[CheckRequest], text: str) -> None:
         """Store that these requests are answered."""
@@ -176,7 +195,7 @@ class RequestBook:
             paths = [Path(entry) for entry in os.scandir(folder) if entry.name.casefold() in _NAMES]
             if not paths:
                 continue
-            text = "\n".join(handed_in_text(path) for path in paths)
+            text = "\n".join(handed_in_letter(path) for path in paths)
             if not text.strip():
                 self.problems.append(f"{printable(student)}: {paths[0]} is empty, too large, or no file")
                 continue
@@ -194,17 +213,27 @@ def parsed(student: str, text: str, ids: Mapping[str, str]) -> list[CheckRequest
     found: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         stripped = line.strip().lstrip("-*# ").replace("`", "")
-        names = (name for name in ids if stripped.removeprefix(name).lstrip().startswith(":"))
-        name = max((name for name in names if stripped.startswith(name)), key=len, default="")
-        after = stripped.removeprefix(name).lstrip()
-        if name and not after.startswith("::"):
-            found.append((ids[name], [after[1:].strip()]))
+        name = max((name for name in ids if _begins(stripped, name)), key=len, default="")
+        if name:
+            found.append((ids[name], [stripped[len(name) :].lstrip(" \t:-–—,;.")]))
         elif found:
             found[-1][1].append(line.strip())
         elif line.strip():
             found.append(("", [line.strip()]))
     requests = [CheckRequest(student, about, "\n".join(lines).strip()) for about, lines in found]
     return list(dict.fromkeys(requests))
+
+
+def _begins(line: str, name: str) -> bool:
+    """True if a line begins a request about this check or exercise, however its letters and its colon are written."""
+    if line[: len(name)].casefold() != name.casefold():
+        return False
+    after = line[len(name) :].strip()
+    if not after or (after.startswith(":") and not after.startswith("::")):
+        return True
+    return "::" in name and not re.match(
+        r"\w", line[len(name) :]
+    )  # an exercise may have an ordinary word as its name
 
 
 def _escaped(source: str) -> str:

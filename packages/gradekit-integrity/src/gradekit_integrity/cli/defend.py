@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: other students whose code is run, so that no question is one that their code answers
 _OTHERS = 20
-_PROBLEMS_SHOWN = 20
+_FILES_SHOWN = 20
 
 
 def add(commands: Commands) -> None:
@@ -54,7 +54,7 @@ def add(commands: Commands) -> None:
 
 def _share(text: str) -> float:
     try:
-        share = float(text)
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
@@ -66,6 +66,11 @@ def _defend(options: argparse.Namespace) -> None:
     course, (assignment,) = course_and_assignments(options)
     if (options.answers or options.share is not None) and not options.collect:
         raise CourseError("--answers and --share belong to --collect")
+    given = {"STUDENT": options.students, "--exercise": options.exercise, "--due": options.due}
+    if options.collect and (wrong := [name for name, value in given.items() if value]):
+        raise CourseError(
+            f"{' and '.join(wrong)} can't be used with --collect, which marks the answers of all"
+        )
     if options.collect:
         _collect(options, course, assignment)
     else:
@@ -81,7 +86,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     from gradekit_integrity.defend.collecting import hashes_of
     from gradekit_integrity.defend.pages import defense_as_html
     from gradekit_integrity.defend.proving import exercises_in, prove_all, sheets_for
-    from gradekit_integrity.defend.records import issue, read_key, store_key, without_sheet
+    from gradekit_integrity.defend.records import issue, read_key, store_key, with_other_code, without_sheet
     from gradekit_integrity.viva.sheets import tasks_of
 
     clock = CourseTime(config=course.config)
@@ -93,7 +98,10 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
         raise CourseError(f"{printable(unknown[0])} handed in nothing for {assignment.name}")
     key = read_key(assignment)
     code = hashes_of(tasks, places)
-    without = without_sheet(key, list(by_name), code)
+    if options.exercise:
+        without = without_sheet(key, list(by_name), code)
+    else:  # a sheet about other exercises is one, too
+        without = with_other_code(key, list(by_name), hashes_of(tasks, sorted(key.places())))
     students = options.students or without
     had = {*by_name} - {*without} - {*students}
     others = [task for name, task in by_name.items() if name not in students and not task.problem]
@@ -109,7 +117,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
             bar.update()
     now = datetime.now(UTC)
     folder = folder_of(assignment) / "defense"
-    problems = []
+    problems, replaced = [], []
     given = 0
     with course.alone():
         key = read_key(assignment)  # another command may have given out sheets meanwhile
@@ -119,6 +127,10 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
             if not sheet.questions:
                 problems.append(f"{sheet.student}: no sheet. {sheet.problem}")
                 continue
+            if missing := [cell for book, cell in places if (book, cell) not in sheet.questions]:
+                problems.append(f"{sheet.student}: no questions about {', '.join(missing)} on the sheet.")
+            if sheet.student in key.latest():
+                replaced.append(sheet.student)
             issued = issue(sheet, seeds[sheet.student], now, due, code[sheet.student])
             in_words = clock.in_words(due) if due else ""
             save_page(
@@ -134,14 +146,16 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
         f"  students who already had one about their current code: {len(had)}",
         f"  questions dropped, since the second run didn't confirm them: {dropped}",
     ]
+    if replaced:
+        lines.append(f"  answers to their earlier sheets don't count any more: {', '.join(replaced)}")
     if due and due < now:
-        lines.append(f"  --due {options.due} is past: every answer will be late")
+        lines.append(f"  --due {options.due} is past: answers whose time is known will be late")
     if given:
         lines.append(
             f"  to ask on feedback pages, too: `nbgrader generate_feedback {assignment.name} --force`, then release them"
         )
     if problems:
-        lines += _shown(problems)
+        lines += [f"  {one}" for one in problems]
         lines.append(f"  ask them yourself: `gradekit viva {assignment.name}` writes questions for a talk")
     print_lines(lines)
 
@@ -149,6 +163,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
 def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment") -> None:
     from gradekit.report.table import locked_class_table
     from gradekit_integrity.defend.collecting import collect_answers, score, write_outcomes
+    from gradekit_integrity.defend.marking import ANSWER_FILE
     from gradekit_integrity.defend.records import read_key, store_key
     from gradekit_integrity.viva.sheets import tasks_of
 
@@ -162,26 +177,30 @@ def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "
     with course.alone():
         key = read_key(assignment)
         collected = collect_answers(course, assignment, key, options.answers, tasks)
-        left = []
         if options.share is not None:
-            left = list(score(course, assignment, collected, options.share))
+            collected.left += score(course, assignment, collected, options.share)
         store_key(assignment, key)
     path = write_outcomes(assignment, collected, locked_class_table(course, assignment))
     marked = collected.marked
-    how = (
-        f"they decide {100 * options.share:g} % of the exercise's score"
-        if options.share
-        else "no points depend on them"
-    )
+    how = "no points depend on them"
+    if options.share:
+        how = f"they decide {100 * options.share:g} % of the exercise's score"
+    elif any(sheet.deducted for sheet in key.sheets):
+        how = "points that --share took off before stay off, until `--collect --share 0`"
     lines = [
         f"{assignment.name}: answers of {counted(len(marked), 'student')} marked; {how}",
         f"  {path}",
         f"  to show this on feedback pages: `nbgrader generate_feedback {assignment.name} --force`, then release them",
     ]
-    problems = [f"{student}: {why}" for student, why in sorted(collected.problems.items())]
-    print_lines([*lines, *_shown([*problems, *collected.strangers, *left])])
-
-
-def _shown(problems: list[str]) -> list[str]:
-    more = [f"  and {len(problems) - _PROBLEMS_SHOWN} more"] if len(problems) > _PROBLEMS_SHOWN else []
-    return [*(f"  {one}" for one in problems[:_PROBLEMS_SHOWN]), *more]
+    lines += [f"  {one}" for one in collected.left]
+    problems = sorted(collected.problems.items())
+    lines += [f"  {student}: {why}" for student, why in problems if student not in collected.waiting]
+    lines += [f"  {one}" for one in collected.strangers[:_FILES_SHOWN]]
+    if (more := len(collected.strangers) - _FILES_SHOWN) > 0:
+        lines.append(f"  and {counted(more, 'more file')} that can't be used: see the last rows of the table")
+    if collected.waiting:
+        lines.append(f"  no file {ANSWER_FILE} has come yet from: {', '.join(sorted(collected.waiting))}")
+    if collected.removed:
+        removed = ", ".join(sorted(collected.removed))
+        lines.append(f"  left out, since they are not in the gradebook anymore: {removed}")
+    print_lines(lines)

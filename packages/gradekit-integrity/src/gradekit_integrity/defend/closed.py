@@ -259,10 +259,17 @@ class _SceneQuestions:
             return
         stop = self.code.statements[place].first
         ran = [self.code.statements[number] for number in self._runs]
-        lines = {other.first for other in ran if other.function and other.first not in (stop, one.first)}
+        # who takes the line out and runs the cell reads the number that the line of the exception has then
+        moved = stop - (one.last - one.first + 1) if one.first < stop else stop
+        lines = {
+            other.first for other in ran if other.function and other.first not in (stop, one.first, moved)
+        }
         near = sorted(lines, key=lambda line: (line < one.first, abs(line - stop)))
         wrong = [*(f"In line {line}." for line in near[:2]), "It does not stop."]
-        text = f"Line {one.first} is taken out. Where does the call then stop with an exception?"
+        text = (
+            f"Line {one.first} is taken out; the others keep their numbers. Where does the call then stop with an "
+            "exception?"
+        )
         yield self._question(ClosedKind.STOPS, text, f"In line {stop}.", wrong, one)
 
     def _other_shapes(self, shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

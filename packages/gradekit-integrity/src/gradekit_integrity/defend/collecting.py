@@ -1,6 +1,6 @@
 """Marks the answers of a class: from its hand-ins or a folder, into the key, the gradebook, a table and the class report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
@@ -12,59 +12,89 @@ from gradekit.course.cells import exercise_name, find_cell
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.pages import DefendedExercise, DefenseFound, folder_of
-from gradekit.report.table import ClassTable, write_rows
+from gradekit.report.table import ClassTable, removed_students, write_rows
 from gradekit.submission.extra_files import time_handed_in
-from gradekit_integrity.defend.marking import ANSWER_FILE, AnswerFile, answer_files_in, mark_file
+from gradekit_integrity.defend.marking import (
+    AnswerFile,
+    answer_files_in,
+    mark_file,
+    unclear_sheets,
+)
 from gradekit_integrity.defend.proving import code_hash
-from gradekit_integrity.defend.records import Issued, Key
+from gradekit_integrity.defend.records import NO_FILE, Issued, Key
 from gradekit_integrity.viva.running import tests_of
 from gradekit_integrity.viva.sheets import ToAsk
 
 _COLUMNS = ("student", "exercise", "questions", "right", "outcome", "note")
-_NO_FILE = f"No file {ANSWER_FILE} has come yet, so nothing was marked."
+_TO_A_PERSON = "so a person has to ask."
 
 
 @dataclass
 class Collected:
-    """What came of the files: sentences about those that a person has to look at, by student, and about files of nobody."""
+    """What came of the files: sentences about those that a person has to look at, by student, and about files of nobody.
+
+    Args:
+        waiting: the students from whom no file has come.
+        left: sentences about grades that were left alone.
+        removed: students who left the course, whose sheets don't count.
+    """
 
     key: Key
     problems: dict[str, str] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    removed: set[str] = field(default_factory=set)
+
+    @property
+    def latest(self) -> dict[str, Issued]:
+        return {student: sheet for student, sheet in self.key.latest().items() if student not in self.removed}
 
     @property
     def marked(self) -> list[Issued]:
-        return [sheet for sheet in self.key.latest().values() if sheet.right is not None]
+        return [sheet for sheet in self.latest.values() if sheet.right is not None]
 
 
 def collect_answers(
     course: RunningCourse, assignment: Assignment, key: Key, folder: Path | None, tasks: Sequence[ToAsk]
 ) -> Collected:
     """Mark the files beside the hand-ins, or those in a folder; the first usable one of a sheet counts."""
-    collected = Collected(key)
+    collected = Collected(key, removed=removed_students(course, assignment.name))
     current = current_code(tasks)
-    for file in answer_files_in(folder) if folder else _beside(course, assignment, key):
-        student, problem = mark_file(file, key, current)
+    files = list(answer_files_in(folder) if folder else _beside(course, assignment, collected.removed))
+    unclear = unclear_sheets(files, key, current)
+    for file in files:
+        student, problem = mark_file(file, key, current, unclear)
+        if student in collected.removed:
+            continue
         if problem and student:
             collected.problems[student] = problem
         elif problem:
             collected.strangers.append(problem)
-    for student, sheet in key.latest().items():
+    for student, sheet in collected.latest.items():
         if sheet.right is None:
-            sheet.problem = collected.problems.get(student) or sheet.problem or _NO_FILE
+            sheet.problem = collected.problems.get(student) or sheet.problem or NO_FILE
+            if sheet.problem == NO_FILE:
+                collected.waiting.append(student)
             collected.problems[student] = sheet.problem
         else:
             sheet.problem = ""
+            if collected.problems.get(student, "").endswith(_TO_A_PERSON):
+                del collected.problems[student]  # another file was marked
     return collected
 
 
-def _beside(course: RunningCourse, assignment: Assignment, key: Key) -> Iterator[AnswerFile]:
+def _beside(course: RunningCourse, assignment: Assignment, removed: Set[str]) -> Iterator[AnswerFile]:
+    """The files with answers in the hand-ins, under the names that browsers and editors make of it: `defense (1).json`."""
     for student in course.handed_in(assignment.name):
+        if student in removed:
+            continue
         folder = course.submitted(student, assignment.name)
-        path = folder / ANSWER_FILE
-        if path.is_symlink() or path.exists():
-            when = time_handed_in(folder)
-            yield AnswerFile(path, student, when.replace(tzinfo=UTC) if when else None)
+        when = time_handed_in(folder)
+        for file in answer_files_in(folder):
+            name = file.path.name.casefold()
+            if name.startswith("defense") and name.endswith((".json", ".txt")):
+                yield AnswerFile(file.path, student, when.replace(tzinfo=UTC) if when else None)
 
 
 def current_code(tasks: Sequence[ToAsk]) -> dict[str, str]:
@@ -127,7 +157,7 @@ def _missed(sheet: Issued, exercise: str) -> float:
 
 def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTable) -> Path:
     """Write defense.csv, and what the class report shows; returns the path of the table."""
-    latest = collected.key.latest()
+    latest = collected.latest
     rows: list[tuple[object, ...]] = [_COLUMNS]
     exercises = []
     for exercise in dict.fromkeys(place for sheet in latest.values() for place in sheet.code):
@@ -156,6 +186,7 @@ def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTab
             outcome = "" if sheet.right is None else "defended" if student in defended else "not defended"
             note = collected.problems.get(student, "")
             rows.append((student, cell, len(sheet.numbers_of(exercise)), right, outcome, note))
+    rows += [("", "", "", "", "", note) for note in (*collected.left, *collected.strangers)]
     found = DefenseFound(tuple(exercises))
     path = folder_of(assignment) / "defense.csv"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,8 @@ ANSWER_FILE = "defense.json"
 #: a file of 30 answers has 500 bytes
 _MOST_BYTES = 10_000
 _MOST_FILES = 5_000
+#: what editors make of the quotes of a file that is written by hand
+_QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'))
 
 
 class _Answers(msgspec.Struct):
@@ -58,7 +60,9 @@ def read_answers(path: Path) -> tuple[str, dict[str, str]]:
     except OSError as error:
         raise Unusable(f"can't be read ({error.strerror})") from None
     try:
-        read = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=_Answers)
+        utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        text = content.decode("utf-16" if utf16 else "utf-8-sig").translate(_QUOTES)
+        read = msgspec.json.decode(text, type=_Answers)
     except (ValueError, RecursionError):
         raise Unusable("isn't a file of answers as the page saves it") from None
     return read.sheet.strip(), {number: letter.strip().upper() for number, letter in read.answers.items()}
@@ -70,18 +74,37 @@ def answer_files_in(folder: Path) -> Iterator[AnswerFile]:
     for top, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            if name.endswith((".json", ".txt")):
+            if not name.startswith("."):
                 count += 1
                 if count > _MOST_FILES:
                     return
                 yield AnswerFile(Path(top, name))
 
 
-def mark_file(file: AnswerFile, key: Key, current: dict[str, str]) -> tuple[str, str]:
+def unclear_sheets(files: Sequence[AnswerFile], key: Key, current: dict[str, str]) -> set[str]:
+    """The ids of sheets that several files answer differently, where nothing says which of them came first."""
+    latest = {sheet.id: sheet for sheet in key.latest().values() if sheet.right is None}
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for file in files:
+        try:
+            id, answers = read_answers(file.path)
+        except Unusable:
+            continue
+        sheet = latest.get(id)
+        usable = sheet is not None and file.student in ("", sheet.student)
+        if sheet is not None and usable and not _problem(sheet, answers, file, current):
+            found.setdefault(id, set()).add(tuple(answers[number] for number in sorted(answers)))
+    return {id for id, kinds in found.items() if len(kinds) > 1}
+
+
+def mark_file(
+    file: AnswerFile, key: Key, current: dict[str, str], unclear: Collection[str] = ()
+) -> tuple[str, str]:
     """Mark a file, if it answers the latest sheet of its student, and that for the first time.
 
     Args:
         current: by `<student>/<notebook>/<cell>`, the hash of the code as it is handed in now.
+        unclear: the ids of sheets that are left to a person.
 
     Returns:
         whom it concerns, if that is known, and why a person has to look, in a sentence; empty if it was marked.
@@ -105,6 +128,9 @@ def mark_file(file: AnswerFile, key: Key, current: dict[str, str]) -> tuple[str,
     problem = _problem(sheet, answers, file, current)
     if problem:
         return sheet.student, f"{name} {problem}, so a person has to ask."
+    if sheet.id in unclear:
+        why = "and another file have different answers, and nothing says which came first"
+        return sheet.student, f"{name} {why}, so a person has to ask."
     right = {exercise: _right(sheet, exercise, answers) for exercise in sheet.code}
     if sheet.right is None:
         sheet.right, sheet.problem = right, ""

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 
-from gradekit_integrity.defend.records import Issued
+from gradekit_integrity.defend.records import NO_FILE, Issued
 from gradekit_integrity.viva.files import listing, page_html
 
 #: saves the answers as a file; without it, the page says how to write that file
@@ -54,7 +54,15 @@ def defense_as_html(
 def section_as_html(sheet: Issued, sources: dict[tuple[str, str], str], due: str = "") -> str:
     """The same questions as part of a page without scripts; once they are marked, how many answers are right."""
     outcome = sheet.right and (sum(sheet.right.values()), len(sheet.questions))
-    return page_html("defense_section.html.j2", due=due, script="", outcome=outcome, **_asked(sheet, sources))
+    return page_html(
+        "defense_section.html.j2",
+        due=due,
+        script="",
+        outcome=outcome,
+        off=round(sum(sheet.deducted.values()), 2),
+        came=sheet.problem not in ("", NO_FILE),
+        **_asked(sheet, sources),
+    )
 
 
 def _asked(sheet: Issued, sources: dict[tuple[str, str], str]) -> dict[str, object]:

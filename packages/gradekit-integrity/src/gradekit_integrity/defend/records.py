@@ -14,6 +14,8 @@ from gradekit_integrity.defend.closed import ClosedQuestion
 from gradekit_integrity.defend.proving import DefenseSheet, code_hash
 
 LETTERS = "ABCD"
+#: the problem of a sheet that nobody has answered
+NO_FILE = "No file defense.json has come yet, so nothing was marked."
 
 
 class GivenQuestion(msgspec.Struct, frozen=True):
@@ -73,6 +75,11 @@ class Key(msgspec.Struct):
     def latest(self) -> dict[str, Issued]:
         return {sheet.student: sheet for sheet in self.sheets}
 
+    def places(self) -> set[tuple[str, str]]:
+        """The exercises that the latest sheets are about or looked at, as notebook and cell."""
+        found = {place for sheet in self.latest().values() for place in (*sheet.code, *sheet.seen)}
+        return {(book, cell) for book, _, cell in (place.partition("/") for place in found)}
+
 
 def issue(
     sheet: DefenseSheet, seed: str, now: datetime, due: datetime | None, seen: Mapping[str, str]
@@ -119,8 +126,22 @@ def store_key(assignment: Assignment, key: Key) -> None:
     path.chmod(0o600)
 
 
+def with_other_code(key: Key, students: Sequence[str], code: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The students who have no sheet, or whose code has changed since in what the sheet is about."""
+    latest = key.latest()
+    return [
+        student
+        for student in students
+        if student not in latest
+        or any(
+            code.get(student, {}).get(place, found) != found
+            for place, found in (latest[student].code | latest[student].seen).items()
+        )
+    ]
+
+
 def without_sheet(key: Key, students: Sequence[str], code: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The students who have no sheet about their present code, given its hashes by student and exercise."""
+    """The students who have no sheet about these exercises as they are now, given the hashes by student and exercise."""
     latest = key.latest()
     return [
         student

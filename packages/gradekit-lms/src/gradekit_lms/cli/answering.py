@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradekit.cli.common import Commands, course_and_assignments, print_lines
 from gradekit.course import CourseError
-from gradekit.course.printing import quoted
+from gradekit.course.printing import counted, printable, quoted
 
 if TYPE_CHECKING:
     from gradekit_lms.requests import RequestBook
@@ -30,6 +30,9 @@ def add(commands: Commands) -> None:
         metavar=("CHECK", "STUDENT"),
         help="write the student's answer as an alternative; when the check accepts it, grade the class again",
     )
+    what.add_argument(
+        "--close", metavar="STUDENT", help="close this student's requests that don't name a check"
+    )
 
 
 def _requests(options: argparse.Namespace) -> int:
@@ -39,7 +42,7 @@ def _requests(options: argparse.Namespace) -> int:
     course, chosen = course_and_assignments(options)
     if not options.assignments:
         chosen = [assignment for assignment in chosen if was_graded(course, assignment)]
-    if (options.answer or options.uphold) and len(options.assignments) != 1:
+    if (options.answer or options.uphold or options.close) and len(options.assignments) != 1:
         raise CourseError("name the assignment that the check is in: gradekit requests ASSIGNMENT …")
     books = [RequestBook(course, assignment) for assignment in chosen]
     if options.answer:
@@ -49,6 +52,10 @@ def _requests(options: argparse.Namespace) -> int:
             print_lines([f"  left open, since there is no graded answer: {', '.join(done.left_out)}"])
         print_lines([f"  To update their pages: nbgrader generate_feedback {quoted(chosen[0].name)} --force"])
         return int(bool(done.left_out))
+    if options.close:
+        closed = books[0].close_unnamed(options.close)
+        print_lines([f"closed: {counted(closed, 'request')} of {printable(options.close)}"])
+        return 0
     if options.uphold:
         return _uphold(books[0], *options.uphold)
     print_lines([line for book in books for line in book.lines()] or ["Nothing was graded yet."])

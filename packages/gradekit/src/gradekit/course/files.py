@@ -32,13 +32,28 @@ def write_atomically(path: Path, text: str) -> None:
 
 def handed_in_text(path: Path) -> str:
     """The text of a file; empty if it is large, is a link or no file, or can't be read."""
+    return _small(path).decode(errors="replace")
+
+
+def handed_in_letter(path: Path) -> str:
+    """The same of a text that people write in any editor: it may be in UTF-16, or in the encoding of Western Windows."""
+    content = _small(path)
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
+
+
+def _small(path: Path) -> bytes:
     try:
         with open_safely(path) as file:
             is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             content = file.read(_SMALL + 1) if is_file else b""
     except OSError:
-        return ""
-    return content.decode(errors="replace") if len(content) <= _SMALL else ""
+        return b""
+    return content if len(content) <= _SMALL else b""
 
 
 def written_at(found: os.stat_result) -> float:

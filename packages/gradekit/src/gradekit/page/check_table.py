@@ -124,7 +124,8 @@ def _try_it(lines: str) -> str:
 
 def _request(line: str) -> str:
     what = _(
-        "Write this line and your reason into a file requests.txt next to the notebook, and hand in again. A person reads it."
+        "Write this line and your reason into a file requests.txt next to the notebook, and hand in again, "
+        "or send it to your TA if that would be late. A person reads it."
     )
     return _TRY_IT.format(
         title=escape(_("I think this check is wrong")), what=escape(what), code=escape(line)

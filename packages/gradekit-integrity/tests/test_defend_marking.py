@@ -1,0 +1,173 @@
+"""What becomes of answers that can't be marked as they are: nothing costs a point by chance, and everything is named."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from gradekit_integrity.defend.closed import ClosedKind
+from gradekit_integrity.defend.marking import ANSWER_FILE, Unusable, read_answers
+from gradekit_integrity.defend.records import read_key
+
+from .test_defend import (
+    LONG,
+    OTHER,
+    answers_for,
+    asked,
+    course,
+    defend,
+    feedback_page,
+    hand_in_answers,
+    prepared,
+    questions,
+    rows,
+    scores,
+    sheet_of,
+)
+
+__all__ = ["asked", "course"]  # fixtures
+
+
+def answers_in(top: Path, **files: str) -> str:
+    folder = top / "answers"
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.json").write_text(text)
+    return str(folder)
+
+
+def test_no_option_is_the_number_that_a_line_has_once_the_other_is_deleted(course):
+    """Students may run their code: without line 2, Python names line 4 for what is line 5 on the page."""
+    code = "def double(x):\n    one = x * 2\n    two = x * 3\n    three = two - x\n    four = one + three\n    return four - x"
+    found = [one for one in questions(course, code) if one.kind == ClosedKind.STOPS and one.line == 2]
+    assert found and {one.right for one in found} == {"In line 5."}
+    for one in found:
+        assert "In line 4." not in one.wrong and "the others keep their numbers" in one.text
+
+
+@pytest.mark.parametrize("share", ["0.5", "50%"])
+def test_of_files_that_come_together_none_counts_as_the_first(asked, tmp_path, capsys, share):
+    """By the names, the copy of a friend, or a browser's second download, would come first."""
+    sheet = sheet_of(asked, "bob")
+    before = scores(asked)
+    folder = answers_in(tmp_path, ann=answers_for(sheet, wrong=3), bob=answers_for(sheet))
+    assert defend(asked, "--collect", "--answers", folder, "--share", share) == 0
+    assert "nothing says which came first" in capsys.readouterr().out
+    assert rows(asked)["bob"]["outcome"] == "" and "a person has to ask" in rows(asked)["bob"]["note"]
+    assert scores(asked) == before
+    (tmp_path / "answers" / "ann.json").unlink()
+    assert defend(asked, "--collect", "--answers", folder) == 0
+    assert (rows(asked)["bob"]["outcome"], rows(asked)["bob"]["note"]) == ("defended", "")
+    answers_in(tmp_path, ann=answers_for(sheet, wrong=3))  # later than the other
+    assert defend(asked, "--collect", "--answers", folder) == 0
+    assert rows(asked)["bob"]["outcome"] == "defended"
+
+
+def test_a_usable_file_counts_beside_a_damaged_one_and_leaves_no_note(asked, tmp_path):
+    text = answers_for(sheet_of(asked, "ann"))
+    opened = json.dumps(json.loads(text) | {"answers": {"1": "A"}})
+    assert defend(asked, "--collect", "--answers", answers_in(tmp_path, a=opened, b=text)) == 0
+    assert (rows(asked)["ann"]["outcome"], rows(asked)["ann"]["note"]) == ("defended", "")
+
+
+@pytest.mark.parametrize("name", ["defense (1).json", "Defense.JSON", "defense.json.txt", "sub/defense.json"])
+def test_answers_beside_the_notebook_are_found_under_the_names_that_browsers_and_editors_make(asked, name):
+    path = asked.root / "submitted" / "ann" / "01_double" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(answers_for(sheet_of(asked, "ann")))
+    assert defend(asked, "--collect") == 0
+    assert rows(asked)["ann"]["outcome"] == "defended"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8", "utf-8-sig"])
+def test_a_file_that_an_editor_wrote_is_read(tmp_path, encoding):
+    path = tmp_path / ANSWER_FILE
+    path.write_bytes('{“sheet”: “1”, „answers“: {"1": "a"}}'.encode(encoding))
+    assert read_answers(path) == ("1", {"1": "A"})
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(Unusable):
+        read_answers(path)
+
+
+def test_everything_that_was_left_alone_or_not_used_is_named(asked, tmp_path, capsys):
+    names = [f"file_{number}" for number in range(30)]
+    folder = answers_in(
+        tmp_path, **dict.fromkeys(names, "{"), ann=answers_for(sheet_of(asked, "ann"), wrong=3)
+    )
+    (tmp_path / "answers" / "answers.docx").write_text("A B C")
+    with asked.running.gradebook() as gradebook:
+        gradebook.find_grade("test_double", "double", "01_double", "ann").extra_credit = 1
+        gradebook.db.commit()
+    assert defend(asked, "--collect", "--answers", folder, "--share", "0.5") == 0
+    out = capsys.readouterr().out
+    assert "ann: double has extra credit" in out and "and 11 more files" in out
+    table = (asked.root / "reports" / "01_double" / "defense.csv").read_text()
+    assert all(name in table for name in (*names, "answers.docx", "ann: double has extra credit"))
+
+
+def test_the_command_and_the_page_say_which_points_are_off(asked, capsys):
+    hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann"), wrong=1))
+    assert defend(asked, "--collect", "--share", "0.3") == 0
+    page = re.sub(r"\s+", " ", feedback_page(asked, "ann"))
+    assert "2 of 3 are right. For the others, 1 point of your score was taken off." in page
+    capsys.readouterr()
+    assert defend(asked, "--collect") == 0
+    out = capsys.readouterr().out
+    assert "points that --share took off before stay off" in out and "no points depend" not in out
+    assert defend(asked, "--collect", "--share", "0") == 0
+    assert "no points depend on them" in capsys.readouterr().out
+    assert "taken off" not in feedback_page(asked, "ann")
+
+
+def test_the_page_says_that_a_file_has_come_and_was_not_marked(asked):
+    assert defend(asked, "--collect") == 0
+    assert "couldn't be marked" not in feedback_page(asked, "ann")
+    hand_in_answers(asked, "ann", "{")
+    assert defend(asked, "--collect") == 0
+    assert "couldn't be marked" in feedback_page(asked, "ann")
+
+
+def test_a_page_about_other_exercises_is_not_replaced_unless_asked_for_and_then_named(course, capsys):
+    lines = "def half(x):\n    one = x * 4\n    two = one / 2\n    three = two - x\n    return x - three / 2"
+    course.checks.with_name("viva.py").write_text(
+        "from gradekit.checks import try_it\n\n\n"
+        + "\n\n".join(
+            f'@try_it("test_{name}")\ndef with_{name}({name}):\n    """Some."""\n    import torch\n\n    {name}(torch.ones(3, 2))\n'
+            for name in ("double", "half")
+        )
+    )
+    course.hand_in("ann", course.answer(LONG, lines))
+    assert course.gradekit("autograde", "01_double") == 0
+    assert defend(course, "ann", "--exercise", "half") == 0
+    sheet = sheet_of(course, "ann")
+    capsys.readouterr()
+    assert defend(course) == 0
+    assert "0 sheets" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
+    assert defend(course, "--exercise", "double") == 0
+    assert "answers to their earlier sheets don't count any more: ann\n" in capsys.readouterr().out
+    course.hand_in("ann", course.answer(OTHER, lines))
+    assert course.gradekit("autograde", "01_double") == 0
+    assert defend(course) == 0 and len(read_key(course.assignment).sheets) == 3
+
+
+def test_an_exercise_that_a_page_leaves_out_is_named(course, capsys):
+    prepared(course, ann=LONG)
+    assert defend(course, "--exercise", "double", "--exercise", "half") == 0
+    assert "ann: no questions about half on the sheet." in capsys.readouterr().out
+
+
+def test_who_left_the_course_is_left_out_and_named(asked, capsys):
+    hand_in_answers(asked, "bob", answers_for(sheet_of(asked, "bob"), wrong=3))
+    with asked.running.gradebook() as gradebook:
+        gradebook.remove_student("bob")
+    assert defend(asked, "--collect", "--share", "0.5") == 0
+    out = capsys.readouterr().out
+    assert "not in the gradebook anymore: bob\n" in out and "answers of 0 students" in out
+    assert "bob" not in rows(asked)
+
+
+def test_options_that_do_nothing_with_collect_are_refused(asked, capsys):
+    for options in (("ann",), ("--due", "2026-03-01 12:00"), ("--exercise", "half")):
+        assert defend(asked, *options, "--collect") == 2
+        assert "can't be used with --collect" in capsys.readouterr().err
