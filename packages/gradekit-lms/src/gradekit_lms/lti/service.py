@@ -152,7 +152,7 @@ class Service:
             "context_memberships_url"
         )
         client = launch.get_client_id()
-        if isinstance(memberships, str):
+        if isinstance(memberships, str) and has_role(data, _TEACHER_ROLES):
             title = str(context.get("title") or context.get("label") or context.get("id") or "class")
             self._store.opened_from(Class(data["iss"], client, title, memberships))
         if not has_role(data, STUDENT_ROLES):
@@ -276,14 +276,16 @@ class Service:
     def _page_of(self, session: _Session, text: str = "") -> Response:
         """The page of an assignment: the form, and the student's hand-ins."""
         student, assignment = session.student, session.assignment
-        pages = {
-            time: [
-                (page.stem, f"{self._place(assignment)}/{place.name}/{quote(page.name)}")
-                for page in sorted(place.glob("*.html"))
-            ]
-            for time, place in self._released(session)
-        }
-        times = [kept.handed_in for _, kept in self._store.of(student, assignment)]
+        hand_ins = [
+            (
+                _time(time),
+                [
+                    (page.stem, f"{self._place(assignment)}/{place.name}/{quote(page.name)}")
+                    for page in sorted(place.glob("*.html"))
+                ],
+            )
+            for time, place in reversed(self._released(session))
+        ]
         return self._page(
             assignment,
             text=text,
@@ -293,7 +295,7 @@ class Service:
             ),
             megabytes=self._settings.max_megabytes,
             student=student,
-            hand_ins=[(_time(time), pages[time]) for time in reversed(times)],
+            hand_ins=hand_ins,
         )
 
     def _released(self, session: _Session) -> list[tuple[datetime, Path]]:
@@ -365,7 +367,8 @@ class Service:
         return {
             "Content-Security-Policy": policy.format(frames=self._frames, form=form),
             "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer",
+            # with no-referrer, browsers send the forms of a page as if they came from nowhere
+            "Referrer-Policy": "same-origin",
             "Cache-Control": "no-store",
         }
 

@@ -97,8 +97,7 @@ class Nonces:
             self._file.write(f"{when} {name}\n")
             self._file.flush()
             self._written += 1
-            if self._written == _TIDY_AFTER:
-                self._file.close()
+            if self._written >= _TIDY_AFTER:
                 self._tidy()
             return True
 
@@ -107,6 +106,7 @@ class Nonces:
         since = time.time() - 2 * _CLOCKS
         self._used = {name: when for name, when in self._used.items() if when > since}
         write_atomically(self._path, "".join(f"{when} {name}\n" for name, when in self._used.items()))
+        # until here, the file before is written to: the disk may be full
         self._file, self._written = self._path.open("a", encoding="utf-8"), 0
 
 
