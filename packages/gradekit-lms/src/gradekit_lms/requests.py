@@ -194,8 +194,10 @@ def parsed(student: str, text: str, ids: Mapping[str, str]) -> list[CheckRequest
     found: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         stripped = line.strip().lstrip("-*# ").replace("`", "")
-        names = (name for name in ids if stripped.removeprefix(name).lstrip().startswith(":"))
-        name = max((name for name in names if stripped.startswith(name)), key=len, default="")
+        # a name has at most one `::`, so it ends before the first or the third colon
+        parts = stripped.split(":", 3)
+        names = (":".join(parts[:number]).rstrip() for number in range(1, len(parts)))
+        name = max((name for name in names if name in ids), key=len, default="")
         after = stripped.removeprefix(name).lstrip()
         if name and not after.startswith("::"):
             found.append((ids[name], [after[1:].strip()]))

@@ -177,7 +177,10 @@ class HandIns:
         if any((each.name, each.reason) == (name, handed_in) for each in status.late_ones):
             return "late", f"{handed_in}, after the deadline: your instructor decides, so ask"
         if record is None and any(each.name == name for each in status.not_graded):
-            return "failed", "it could not be graded, which your instructor can see: ask, or hand in again"
+            return (
+                "failed",
+                "it could not be graded, which your instructor can see: ask, or change it and hand in again",
+            )
         return "waiting", "it waits for its turn: run this job again later to get the result"
 
     def _found(self, key: SigningKey, name: str) -> Fetched:
