@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -61,6 +62,15 @@ def reachable(lti: Course) -> bool:
     with contextlib.suppress(OSError):
         return Browser(lti.lms, "anybody").get(f"{lti.lms.tool}/keys").status_code == 200
     return False
+
+
+def test_connections_without_a_request_keep_nobody_out_for_long(lti):
+    with service(lti), contextlib.ExitStack() as opened:
+        for _ in range(200):
+            idle = opened.enter_context(socket.create_connection(("127.0.0.1", lti.port)))
+            idle.sendall(b"GET /keys HTTP/1.1\r\n")
+        wait_for(lambda: Browser(lti.lms, "ada").get(f"{lti.lms.tool}/keys").status_code == 503)
+        wait_for(lambda: reachable(lti))
 
 
 def watch(lti: Course) -> int:

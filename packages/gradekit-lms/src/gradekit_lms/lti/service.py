@@ -28,6 +28,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Message
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gradekit.course import CourseError
 from gradekit.course.operating_system import locked_file
@@ -399,6 +400,14 @@ class Service:
             answer.raw_headers[-1] = (b"set-cookie", answer.raw_headers[-1][1] + b"; Partitioned")
 
 
+class _Impatient(H11Protocol):
+    """A connection for one request, which is ended if none comes, so that nobody can take all connections."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(_SMALL_SECONDS, lambda: transport.close() if self.cycle is None else None)
+
+
 def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -> None:
     """Answer requests and send grades, until the process is told to end.
 
@@ -428,6 +437,8 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
             access_log=False,
             limit_concurrency=_AT_ONCE,
             server_header=False,
+            http=_Impatient,
+            headers=[("Connection", "close")],
         )
         stop.set()
 
