@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .downloads import SAMPLES, rows, zipped
+from .downloads import NOTEBOOK, SAMPLES, rows, zipped
 
 
 def content(kind: str, marker: str, released: str) -> str | bytes:
@@ -54,3 +54,43 @@ def test_each_file_reaches_its_student_or_is_reported(product: str, collect: Cal
         elif words not in log:
             wrong.append(f"{name}: not reported")
     assert (wrong, markers) == ([], {}), f"{len(wrong)} of {len(sample)}: {wrong} {log}"
+
+
+OTHERS = NOTEBOOK.replace("[]", '[{"cell_type": "markdown", "id": "x", "metadata": {}, "source": "Eve\'s"}]')
+
+
+def test_names_that_students_choose_say_nothing_about_whose_a_file_is(collect, enrolled, enrol, handed_in):
+    enrol("eve", first_name="Eve_X", last_name="Il")
+    files = {
+        "Eve_X Il_7_assignsubmission_file/double.ipynb": NOTEBOOK,
+        "Eve_X Il_7_assignsubmission_file/Jane Doe_8_assignsubmission_file_double.ipynb": OTHERS,
+        "Jörg Müller_9_assignsubmission_file X_10_assignsubmission_file/double.ipynb": OTHERS,
+    }
+    done = collect("Moodle", files)
+    assert {student for student, _ in handed_in()} == {"eve"}
+    assert "its name may be that of two students (1):" in done.stderr
+
+
+def test_names_in_any_script_are_those_of_canvas(collect, enrolled, enrol, handed_in):
+    enrol("asha", lms_user_id="999")
+    inside = zipped({"doejane_101_5_double.ipynb": OTHERS, "double.ipynb": NOTEBOOK})
+    collect("Canvas", {"हिन्दीनाम_999_4_work.zip": inside})
+    assert {student for student, _ in handed_in()} == {"asha"}
+
+
+def test_two_people_with_one_student_id_in_gradescope_are_not_one(collect, enrolled, enrol, handed_in):
+    enrol("eve", email="eve@example.edu")
+    entry = """
+submission_{}:
+  :submitters:
+  - :name: {}
+    :sid: {}
+    :email: {}@example.edu
+  :created_at: 2026-01-01 1{}:00:00 +0000
+"""
+    people = ["Jane jane jane", "Zed jane zed", "Eve jorg eve", "Han han han"]
+    text = "".join(entry.format(number, *person.split(), number) for number, person in enumerate(people))
+    files = {f"e/submission_{number}/double.ipynb": NOTEBOOK for number in range(len(people))}
+    done = collect("Gradescope", {"e/submission_metadata.yml": text} | files)
+    assert list(handed_in()) == [("han", "double")]
+    assert "each may be several people" in done.stderr and "Eve may be eve or jorg" in done.stderr

@@ -1,5 +1,6 @@
 """Results that are sent to a host's REST API, against the calls in samples/git_hosts.json."""
 
+import os
 from typing import Any
 
 import pytest
@@ -89,7 +90,7 @@ def test_a_result_of_another_host_is_not_sent(contract):
 
 
 def test_the_outbox_keeps_the_newest_result_until_it_is_sent(tmp_path, contract):
-    from gradekit_lms.git.fetching import Sender
+    from gradekit_lms.git.fetching import Sender, do_job
     from gradekit_lms.git.settings import Job
 
     values = dict.fromkeys(Job.__struct_fields__, "") | {
@@ -114,3 +115,10 @@ def test_the_outbox_keeps_the_newest_result_until_it_is_sent(tmp_path, contract)
     sender.send_due()
     assert store.outgoing() == []
     assert len(list(store.not_sent.iterdir())) == 1
+    # a single command tries each, whatever becomes of the first
+    store.post("ada", result(contract, 1.0))
+    store.post("eve", result(contract, 2.0))
+    contract.broken = [(503, {})]
+    job = Job(**values | {"root": str(tmp_path), "mode": "deliver", "parent": os.getppid()})
+    assert do_job(job) == 0
+    assert [found.score for _, found in store.outgoing()] == [1.0]

@@ -94,6 +94,10 @@ def test_forms_of_one_address_are_recognized():
         "git@h.edu:a/b",
         "ssh://git@h.edu:22/a/b.git",
         "http://h.edu/A/B",
+        # a student may have written it so that it isn't like another's
+        "https://h.edu./a//b",
+        "https://h.edu/a/x/../%62",
+        "git@h.edu:./a/b",
     )
     assert len(set(map(same_remote, forms))) == 1
     assert same_remote("http://h.edu:3000/a/b") != same_remote("http://h.edu:8080/a/b")

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 from gradekit.course import CourseError
 from gradekit_lms.lti.launches import SKEW_SECONDS, Tool
 from gradekit_lms.lti.lti_settings import LtiHandIns
+from gradekit_lms.lti.lti_store import LtiStore
 
 from ...gradekit.tests.tiny_course import TinyCourse
 from .lti_platform import (
@@ -92,7 +94,7 @@ def test_no_frame_of_others_no_script_and_no_cookie_for_other_addresses(shared):
     page = ada.open()
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy and f"frame-ancestors 'self' {shared.lms.address}" in policy
-    assert page.headers["referrer-policy"] == "no-referrer" and page.headers["cache-control"] == "no-store"
+    assert page.headers["referrer-policy"] == "same-origin" and page.headers["cache-control"] == "no-store"
     (session,) = [each for each in ada.cookies.jar if each.name == "gradekit"]
     assert session.path == f"/assignments/{NAME}" and session.has_nonstandard_attr("HttpOnly")
 
@@ -357,16 +359,48 @@ def test_nobody_sees_a_page_of_somebody_else(lti):
 
 def test_who_a_user_is_stays_and_must_be_certain(lti, enrol):
     enrol("jane", lms_user_id="41")
-    enrol("43", first_name="Not", last_name="User43")
+    enrol("43", first_name="Not", last_name="User43", email="43@example.edu")
     assert "Hand-ins of jane" in Browser(lti.lms, "41").open().text
-    refused(Browser(lti.lms, "43").open(), 403, "nbgrader db student add 43 --lms-user-id=43")
-    done = lti.course.run("nbgrader", "db", "student", "add", "43", "--lms-user-id=43")
-    assert done.returncode == 0, done.stderr
+    settle_as_told(lti, Browser(lti.lms, "43").open())
     assert "Hand-ins of 43" in Browser(lti.lms, "43").open().text
+    with lti.course.gradebook() as book:
+        student = book.find_student("43")
+        assert (student.first_name, student.last_name) == ("Not", "User43")
+        assert (student.email, student.lms_user_id) == ("43@example.edu", "43")
     refused(Browser(lti.lms, "jane").open(), 403, "the gradebook has a student jane")
     assert "Hand-ins of 44" in Browser(lti.lms, "44").open().text
     for name in ("..", "a/b", ".x", " x", "x" * 200):
         refused(Browser(lti.lms, name).open(), 403, "can't handle a student named")
+
+
+def settle_as_told(lti: Course, page: httpx.Response) -> None:
+    """Run the command that a page has."""
+    command = re.search("`(.*)`", said(page))[1]
+    run = subprocess.run(command, shell=True, cwd=lti.course.root, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_an_id_of_another_kind_is_not_taken_for_the_number_of_a_user(stopped, enrol):
+    stopped.settings("c.LtiHandIns.student = 'custom.login'")
+    enrol("jane", lms_user_id="77")
+    enrol("ben")
+    with serving(stopped.service().application(), stopped.port):
+        for link, login in (("2", "77"), ("3", "jane.doe"), ("4", "ben")):
+            stopped.lms.links[link] = Link({"assignment": NAME, "login": login})
+        assert "Hand-ins of 77" in Browser(stopped.lms, "u-1").open("2").text  # and not Jane
+        assert "Hand-ins of jane" in Browser(stopped.lms, "77").open("3").text
+        settle_as_told(stopped, Browser(stopped.lms, "u-2").open("4"))
+        assert "Hand-ins of ben" in Browser(stopped.lms, "u-2").open("4").text
+    with stopped.course.gradebook() as book:
+        assert book.find_student("ben").lms_user_id == "u-2"
+
+
+def test_a_hand_in_that_comes_while_a_page_is_made_does_no_harm(lti, monkeypatch):
+    ada = Browser(lti.lms, "ada")
+    page = ada.hand_in(ada.open(), lti.notebook())
+    found, answers = lti.store.of("ada", NAME), iter([[]])
+    monkeypatch.setattr(LtiStore, "of", lambda *_: next(answers, found))
+    assert ada.get(page.url).status_code == 200
 
 
 def test_an_id_can_come_from_a_custom_parameter(stopped, enrol):

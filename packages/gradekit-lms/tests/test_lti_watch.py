@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -61,6 +62,15 @@ def reachable(lti: Course) -> bool:
     with contextlib.suppress(OSError):
         return Browser(lti.lms, "anybody").get(f"{lti.lms.tool}/keys").status_code == 200
     return False
+
+
+def test_connections_without_a_request_keep_nobody_out_for_long(lti):
+    with service(lti), contextlib.ExitStack() as opened:
+        for _ in range(200):
+            idle = opened.enter_context(socket.create_connection(("127.0.0.1", lti.port)))
+            idle.sendall(b"GET /keys HTTP/1.1\r\n")
+        wait_for(lambda: Browser(lti.lms, "ada").get(f"{lti.lms.tool}/keys").status_code == 503)
+        wait_for(lambda: reachable(lti))
 
 
 def watch(lti: Course) -> int:
@@ -262,12 +272,24 @@ def test_the_roster_of_the_lms_fills_the_gradebook_once(lti, enrol, capfd):
     assert lti.course.gradekit("lti", "--roster") == 1
     assert "no assignment has been opened" in capfd.readouterr().out
     with served_keys(lti):
+        Browser(lti.lms, "42").open()
+        assert not lti.store.classes.exists()  # a student may open last year's course
         Browser(lti.lms, "1", TEACHER).open()
         assert [lti.course.gradekit("lti", "--roster") for _ in range(2)] == [0, 0]
     shown = capfd.readouterr().out
     assert shown.count("Transformers: 5 members, 1 of them new in the gradebook") == 1
     assert shown.count("Transformers: 5 members, 0 of them new") == 1
     assert "Ben was not added: the gradebook has a student 44" in shown
+    for members, told in (
+        (None, "no roster: "),
+        (["x"], "no roster: "),
+        ([{"name": "Nobody"} | learner], "Nobody was not added: the LMS doesn't say who this is"),
+    ):
+        answer = JSONResponse({"members": members})
+        lti.lms.meddle = lambda path, answer=answer: answer if path == "/members" else None
+        with served_keys(lti):
+            assert lti.course.gradekit("lti", "--roster") == 0
+        assert f"Transformers: {told}" in capfd.readouterr().out
     with lti.course.gradebook() as book:
         found = {each.id: (each.last_name, each.email, each.lms_user_id) for each in book.students}
     assert found == {
@@ -301,3 +323,40 @@ def lti_way_of(lti: Course):
     from gradekit_lms.lti.lti_way import open_lti_way
 
     return open_lti_way(lti.course.running).source
+
+
+@pytest.mark.parametrize("token", [[], None, "x", {"access_token": "x", "expires_in": None}], ids=repr)
+def test_an_odd_answer_of_a_platform_leaves_the_grade_waiting(lti, token):
+    lti.lms.meddle = lambda path: JSONResponse(token) if path == "/token" else None
+    target = Target(lti.lms.address, CLIENT, "ada", f"{lti.lms.address}/lineitems/1")
+    lti.store.send(Score("ada", NAME, 1.0, 15.0, False, target))
+    sender_of(lti).send_due()
+    ((path, _),) = lti.store.outgoing()
+    assert lti.store.trouble(path).tries == 1
+
+
+def test_a_notebook_that_could_not_be_graded_gets_no_0_in_the_lms(lti, capfd):
+    with served_keys(lti):
+        ada = Browser(lti.lms, "ada")
+        ada.hand_in(ada.open(), ("double.ipynb", b"{"))
+        watch(lti)
+        assert "feedback on double" in ada.open().text
+    assert lti.store.outgoing() == []
+    assert lti.course.gradekit("lti", "--send", NAME) == 1
+    assert "nothing is graded yet: ada" in capfd.readouterr().out
+
+
+def test_points_that_a_person_gave_stay_when_a_worse_attempt_comes(lti):
+    lti.settings("c.AttemptRules.counts = 'best'")
+    with served_keys(lti):
+        ada = Browser(lti.lms, "ada")
+        page = ada.open()
+        ada.hand_in(page, lti.notebook())
+        assert watch(lti) == 0
+        with lti.course.gradebook() as book:
+            book.find_submission(NAME, "ada").notebooks[0].grades[0].manual_score = 12
+            book.db.commit()
+        assert lti.course.gradekit("lti", "--send", NAME) == 0
+        ada.hand_in(page, lti.notebook(WRONG))
+        assert watch(lti) == 0
+    assert [score.points for _, score in lti.store.outgoing()] == [12]

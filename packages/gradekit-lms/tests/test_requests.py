@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 
 import nbformat
 import pytest
@@ -31,6 +32,14 @@ def book(course) -> RequestBook:
 def comment(course, student: str) -> str:
     with course.gradebook() as gradebook:
         return gradebook.find_comment("double", "double", NAME, student).manual_comment or ""
+
+
+@pytest.mark.parametrize("line", ["\n", ":\n", "x\n"])
+def test_a_large_file_of_one_student_takes_no_time(line):
+    ids = {f"exercise_{number}::test": "x" for number in range(1000)}
+    began = time.process_time()
+    parsed("ada", line * 60_000, ids)
+    assert time.process_time() - began < 1
 
 
 def test_a_text_is_cut_at_the_names_of_checks_and_exercises():

@@ -41,7 +41,7 @@ class CanvasCollector(Collector):
 
     product = "Canvas"
     named_regexp = Unicode(
-        r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<user>\d+)(?:_(?P<number>\d+))?_(?P<file>.+)$",
+        r"(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+)(?:_(?P<number>\d+))?_(?P<file>.+)$",
         help="of a file or folder: groups name, late, user, number and file",
     ).tag(config=True)
 
@@ -83,12 +83,16 @@ class MoodleCollector(Collector):
 
     product = "Moodle"
     named_regexp = Unicode(
-        r"(?P<name>[^_]+)(?:_(?P<number>\d+))?_assignsubmission_[a-z]+_?(?P<file>.*)$",
+        r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_[a-z]+_?(?P<file>.*)$",
         help="of a file or folder: groups name, number and file",
     ).tag(config=True)
 
     def claim(self, path: Path) -> Claim:
         for match, place, file in self.matches(path):
+            if place.name.count("_assignsubmission_") > 1:
+                raise CourseError(
+                    "its name may be that of two students"
+                )  # students choose names of files, too
             members = self.listed.of(match["name"])
             name = self._without_group(match["name"])
             known = only(self.roster.by_name(name), name)
@@ -141,8 +145,10 @@ class GradescopeCollector(Collector):
             metadata = _metadata(place.parent / _METADATA).get(match["submission"])
             if not isinstance(metadata, dict) or not metadata.get(":submitters"):
                 raise CourseError(f"{_METADATA} has no entry for {match['submission']}: export with metadata")
-            students = tuple(dict.fromkeys(map(self._student, metadata[":submitters"])))
-            owner = students[0] if len(students) == 1 else ""
+            submitters = metadata[":submitters"]
+            students = tuple(dict.fromkeys(map(self._student, submitters)))
+            # students can write another's id into their account
+            owner = submitters[0].get(":email") or students[0] if len(submitters) == 1 else ""
             time = _utc(metadata.get(":created_at", ""))
             return Claim(path, place, students, owner, path.name, timestamp=time)
         raise CourseError(
@@ -151,8 +157,10 @@ class GradescopeCollector(Collector):
 
     def _student(self, submitter: dict[str, str]) -> str:
         sid, email, name = (submitter.get(key, "") for key in (":sid", ":email", ":name"))
-        known = self.roster.by_id(sid) or self.roster.by_number(sid) or self.roster.by_email(email)
-        student = only(known, name) or re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or name_as_id(name)
+        known = {*(self.roster.by_id(sid) or self.roster.by_number(sid)), *self.roster.by_email(email)}
+        student = (
+            only([*known], name) or re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or name_as_id(name)
+        )
         if not student:
             raise CourseError(f"{_METADATA} doesn't name the student")
         return student

@@ -211,9 +211,14 @@ class RequestBook:
 def parsed(student: str, text: str, ids: Mapping[str, str]) -> list[CheckRequest]:
     """The requests in a text; `ids` has the check or exercise for each name that may begin one."""
     found: list[tuple[str, list[str]]] = []
+    # looked up, since a file may have many thousand lines
+    folded = {name.casefold(): name for name in ids}
+    sizes = sorted({len(name) for name in folded}, reverse=True)
     for line in text.splitlines():
         stripped = line.strip().lstrip("-*# ").replace("`", "")
-        name = max((name for name in ids if _begins(stripped, name)), key=len, default="")
+        start = stripped.casefold()
+        fitting = (folded[start[:size]] for size in sizes if start[:size] in folded)
+        name = next((name for name in fitting if _begins(name, stripped[len(name) :])), "")
         if name:
             found.append((ids[name], [stripped[len(name) :].lstrip(" \t:-–—,;.")]))
         elif found:
@@ -224,16 +229,13 @@ def parsed(student: str, text: str, ids: Mapping[str, str]) -> list[CheckRequest
     return list(dict.fromkeys(requests))
 
 
-def _begins(line: str, name: str) -> bool:
-    """True if a line begins a request about this check or exercise, however its letters and its colon are written."""
-    if line[: len(name)].casefold() != name.casefold():
-        return False
-    after = line[len(name) :].strip()
-    if not after or (after.startswith(":") and not after.startswith("::")):
+def _begins(name: str, after: str) -> bool:
+    """True if a name with this text after it begins a request about it, however its colon is written."""
+    rest = after.strip()
+    if not rest or (rest.startswith(":") and not rest.startswith("::")):
         return True
-    return "::" in name and not re.match(
-        r"\w", line[len(name) :]
-    )  # an exercise may have an ordinary word as its name
+    # an exercise may have an ordinary word as its name
+    return "::" in name and not re.match(r"\w", after)
 
 
 def _escaped(source: str) -> str:

@@ -62,6 +62,6 @@ def _send(course: "RunningCourse", assignment: str) -> int:
 
     new, without = send_all(course, assignment)
     lines = [f"{assignment}: {counted(new, 'grade')} to send; `gradekit lti` sends them while it runs"]
-    lines += [f"  no grade column for {', '.join(without)}"] * bool(without)
+    lines += [f"  {reason}: {', '.join(students)}" for reason, students in without.items()]
     print_lines(lines)
     return int(bool(without))

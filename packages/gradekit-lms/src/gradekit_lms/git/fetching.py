@@ -245,7 +245,9 @@ def do_job(job: Job) -> int:
         return 1
     with lock:
         if job.mode == "deliver":
-            Sender(job, store).send_due()
+            sender = Sender(job, store)
+            for _ in store.outgoing():  # after one that can't be sent for now, the next
+                sender.send_due()
             return 0
         store.clean()
         rounds = Rounds(job, store)

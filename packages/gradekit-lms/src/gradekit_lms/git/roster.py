@@ -1,11 +1,12 @@
 """The roster of `gradekit watch --git`: whose repository is where. A row with a mistake costs nobody else anything."""
 
+import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from gradekit.course import CourseError
 from gradekit.course.printing import printable
@@ -94,7 +95,8 @@ def host_and_path(remote: str) -> tuple[str, str]:
     """The host of a remote, without user and port, and the path of the repository on it."""
     scp = None if "://" in remote else _LIKE_SCP.fullmatch(remote)
     host, path = (scp[1], scp[2]) if scp else (urlsplit(remote).hostname or "", urlsplit(remote).path)
-    return host.casefold(), path.strip("/").removesuffix(".git").rstrip("/")
+    path = posixpath.normpath(f"/{unquote(path)}")
+    return host.casefold().rstrip("."), path.strip("/").removesuffix(".git").rstrip("/")
 
 
 def same_remote(remote: str) -> str:

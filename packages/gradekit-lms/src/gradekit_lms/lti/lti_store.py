@@ -104,6 +104,11 @@ class PageScore(Struct, frozen=True):
     max_points: float
     pending: bool
 
+    def to(self, upload: Upload) -> Score:
+        """The grade for where a hand-in came from."""
+        values = self.points, self.max_points, self.pending
+        return Score(upload.student, upload.assignment, *values, upload.target)
+
 
 class LtiStore(HandInStore[Upload, Score]):
     """The files in `.gradekit/lti`."""

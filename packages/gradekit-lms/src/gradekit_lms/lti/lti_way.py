@@ -1,20 +1,23 @@
 """The way by LTI: the source of hand-ins that were uploaded, and the sink for pages and grades."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 from nbgrader.api import SubmittedAssignment
 
 from gradekit.attempts.records import Attempts, Page
 from gradekit.attempts.rules import AttemptRules, Shows, attempt_that_counts
+from gradekit.course.files import write_atomically
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.shown import result_as_shown
-from gradekit.watch.arrivals import HandIn, Look
+from gradekit.watch.arrivals import HandIn, Look, time_of
 from gradekit.watch.ways import PageOf, Way
 from gradekit_lms.hand_in_store import collect_kept, read_json
 from gradekit_lms.lti.lti_settings import LtiHandIns
-from gradekit_lms.lti.lti_store import LtiStore, PageScore, Score
+from gradekit_lms.lti.lti_store import LtiStore, PageScore
 
 _SCORE = "score.json"
 
@@ -93,11 +96,12 @@ class LtiSink:
         names = self._course.assignment(page.assignment).released_names()
         results = [self._course.result(page.student, page.assignment, name) for name in names]
         with self._course.gradebook() as book:
-            points, max_points, pending = _grade(book.find_submission(page.assignment, page.student))
+            score = _grade(book.find_submission(page.assignment, page.student))
+        if score is None:
+            return
         if page.shows is Shows.EXERCISES:
             shown = [result_as_shown(result, page.shows).earned for result in results if result is not None]
-            points = max(0.0, sum(shown) - page.record.penalty)
-        score = PageScore(points, max_points, pending)
+            score = replace(score, points=max(0.0, sum(shown) - page.record.penalty))
         (page.pages / _SCORE).write_bytes(msgspec.json.encode(score))
 
     def release(self, page: PageOf) -> None:
@@ -115,30 +119,38 @@ class LtiSink:
         place = self._store.pages(student, assignment, counting.handed_in)
         found = read_json(place / _SCORE, PageScore)
         if found is not None and upload.target.takes_grades:
-            values = (found.points, found.max_points, found.pending)
-            self._store.send(Score(student, assignment, *values, upload.target))
+            self._store.send(found.to(upload))
 
 
-def send_all(course: RunningCourse, assignment: str) -> tuple[int, list[str]]:
+def send_all(course: RunningCourse, assignment: str) -> tuple[int, dict[str, list[str]]]:
     """Put the grades that are in the gradebook into the outbox, for everybody who has handed in by LTI.
 
-    Returns how many of them are new, and the students whose link takes no grades.
+    Returns how many of them are new, and the students who have none, by the reason.
     """
-    store, new, without = LtiStore(course.root), 0, []
+    store, new, without = LtiStore(course.root), 0, defaultdict(list)
     with course.gradebook() as book:
         for submission in book.assignment_submissions(assignment):
             student = submission.student_id
             uploads = [kept for _, kept in store.of(student, assignment)]
             if not uploads:
                 continue
-            if not uploads[-1].target.takes_grades:
-                without.append(student)
+            score = _grade(submission)
+            if score is None or not uploads[-1].target.takes_grades:
+                without["nothing is graded yet" if score is None else "no grade column"].append(student)
                 continue
-            new += store.send(Score(student, assignment, *_grade(submission), uploads[-1].target))
+            # this attempt may count again after a later one: then it counts with these points
+            time = time_of(course.autograded(student, assignment))
+            page = time and store.pages(student, assignment, time) / _SCORE
+            if page and page.exists():
+                write_atomically(page, msgspec.json.encode(score).decode())
+            new += store.send(score.to(uploads[-1]))
     return new, without
 
 
-def _grade(submission: SubmittedAssignment) -> tuple[float, float, bool]:
-    """The points with those given by people, the maximum, and whether there is something left for a person to grade."""
+def _grade(submission: SubmittedAssignment) -> PageScore | None:
+    """The points, with those that people gave; None if nothing could be graded, so that nobody gets 0 for it."""
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    if all(grade.auto_score is None and grade.manual_score is None for grade in grades):
+        return None
     points = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
-    return points, submission.max_score, bool(submission.needs_manual_grade)
+    return PageScore(points, submission.max_score, bool(submission.needs_manual_grade))

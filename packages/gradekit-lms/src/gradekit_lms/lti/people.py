@@ -3,8 +3,6 @@
 import threading
 from typing import Any
 
-import requests
-from pylti1p3.exception import LtiException, ToolConfException
 from pylti1p3.names_roles import NamesRolesProvisioningService
 
 from gradekit.course.printing import printable, quoted
@@ -48,18 +46,16 @@ class People:
             known = self._store.person(issuer, user)
             if known is not None:
                 return known.student
-            student = self._found(value) if value else self._found_by_number(user)
-            if not student:
-                raise Unknown(f"the LMS doesn't say who this is: {self._claim} is missing")
+            student = self._found_by_number(user) or self._new(value, user)
             if any(person.student == student for person in self._store.people()):
                 raise Unknown(f"another user of the LMS hands in as {printable(student)}")
             self._store.remember(Person(issuer, user, student))
             return student
 
-    def _found(self, value: str) -> str:
-        known = self._found_by_number(value)
-        if known:
-            return known
+    def _new(self, value: str, user: str) -> str:
+        """The id of a student who isn't in the gradebook."""
+        if not value:
+            raise Unknown(f"the LMS doesn't say who this is: {self._claim} is missing")
         if (
             usable_name(value) != value
             or value.strip() != value
@@ -71,9 +67,11 @@ class People:
             raise Unknown(f"nbgrader can't handle a student named {printable(value)}")
         with self._course.gradebook() as book:
             if Roster(book.students).by_id(value):
+                # not `nbgrader db student add`, which would erase the name and the email
                 raise Unknown(
                     f"the gradebook has a student {printable(value)}, who may be somebody else. If it is the same, run "
-                    f"`nbgrader db student add {quoted(value)} --lms-user-id={quoted(value)}`"
+                    f'`printf \'id,lms_user_id\\n"%s","%s"\\n\' {quoted(value)} {quoted(user)} | nbgrader db student import '
+                    "/dev/stdin`"
                 )
         return value
 
@@ -96,9 +94,9 @@ def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> list[str]
         try:
             connector = tool.connector(found.issuer, found.client)
             service = NamesRolesProvisioningService(connector, {"context_memberships_url": found.memberships})
-            members = service.get_members()
-        except (LtiException, ToolConfException, requests.RequestException, ValueError) as error:
-            lines.append(f"{name}: no roster: {printable(str(error))}")
+            members = [dict(member) for member in service.get_members()]
+        except Exception as error:  # whatever an LMS answers, the other classes have theirs
+            lines.append(f"{name}: no roster: {printable(f'{type(error).__name__}: {error}')}")
             continue
         new = 0
         for member in members:
@@ -106,14 +104,16 @@ def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> list[str]
                 {f"{CLAIM}roles": member.get("roles")}, STUDENT_ROLES
             ):
                 continue
-            user = str(member["user_id"])
+            user = str(member.get("user_id") or "")
             values = {"sub": user, "person_sourcedid": str(member.get("lis_person_sourcedid") or "")}
             try:
+                if not user:
+                    raise Unknown("the LMS doesn't say who this is: user_id is missing")
                 student = people.of(found.issuer, user, values.get(tool.settings.student, ""))
             except Unknown as reason:
                 lines.append(f"{name}: {printable(str(member.get('name') or user))} was not added: {reason}")
                 continue
-            new += _add(course, student, dict(member))
+            new += _add(course, student, member)
         lines.append(f"{name}: {len(members)} members, {new} of them new in the gradebook")
     return lines
 
@@ -128,7 +128,7 @@ def _add(course: RunningCourse, student: str, member: dict[str, Any]) -> bool:
             first_name=member.get("given_name"),
             last_name=member.get("family_name") or member.get("name"),
             email=member.get("email"),
-            lms_user_id=member["user_id"],
+            lms_user_id=str(member["user_id"]),
         )
         return True
 

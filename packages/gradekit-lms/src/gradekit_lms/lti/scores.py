@@ -9,9 +9,8 @@ import threading
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
-import requests
 from pylti1p3.assignments_grades import AssignmentsGradesService, TAssignmentsGradersData
-from pylti1p3.exception import LtiException, LtiServiceException, ToolConfException
+from pylti1p3.exception import LtiServiceException
 from pylti1p3.grade import Grade
 from pylti1p3.lineitem import LineItem
 
@@ -47,13 +46,7 @@ class GradeSender:
                 continue
             try:
                 self._send(score)
-            except (
-                LtiException,
-                ToolConfException,
-                requests.RequestException,
-                ValueError,
-                KeyError,
-            ) as error:
+            except Exception as error:  # whatever a platform answers, the grades of others are sent
                 status = error.response.status_code if isinstance(error, LtiServiceException) else None
                 if status == HTTPStatus.CONFLICT:  # the platform has a later one
                     self._store.was_sent(path, score)
@@ -61,7 +54,8 @@ class GradeSender:
                 tries = trouble.tries + 1 if trouble else 1
                 pause = min(_LONGEST_PAUSE, self._tool.settings.retry * 2 ** min(20, tries - 1))
                 until = datetime.now(UTC) + timedelta(seconds=pause)
-                self._store.note(path, Trouble(tries, printable(str(error)), until))
+                reason = printable(f"{type(error).__name__}: {error}")
+                self._store.note(path, Trouble(tries, reason, until))
                 if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _OF_THE_PLATFORM:
                     Connector.tokens.clear()
                     self._paused[platform] = until

@@ -28,6 +28,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Message
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gradekit.course import CourseError
 from gradekit.course.operating_system import locked_file
@@ -152,7 +153,7 @@ class Service:
             "context_memberships_url"
         )
         client = launch.get_client_id()
-        if isinstance(memberships, str):
+        if isinstance(memberships, str) and has_role(data, _TEACHER_ROLES):
             title = str(context.get("title") or context.get("label") or context.get("id") or "class")
             self._store.opened_from(Class(data["iss"], client, title, memberships))
         if not has_role(data, STUDENT_ROLES):
@@ -276,14 +277,16 @@ class Service:
     def _page_of(self, session: _Session, text: str = "") -> Response:
         """The page of an assignment: the form, and the student's hand-ins."""
         student, assignment = session.student, session.assignment
-        pages = {
-            time: [
-                (page.stem, f"{self._place(assignment)}/{place.name}/{quote(page.name)}")
-                for page in sorted(place.glob("*.html"))
-            ]
-            for time, place in self._released(session)
-        }
-        times = [kept.handed_in for _, kept in self._store.of(student, assignment)]
+        hand_ins = [
+            (
+                _time(time),
+                [
+                    (page.stem, f"{self._place(assignment)}/{place.name}/{quote(page.name)}")
+                    for page in sorted(place.glob("*.html"))
+                ],
+            )
+            for time, place in reversed(self._released(session))
+        ]
         return self._page(
             assignment,
             text=text,
@@ -293,7 +296,7 @@ class Service:
             ),
             megabytes=self._settings.max_megabytes,
             student=student,
-            hand_ins=[(_time(time), pages[time]) for time in reversed(times)],
+            hand_ins=hand_ins,
         )
 
     def _released(self, session: _Session) -> list[tuple[datetime, Path]]:
@@ -365,7 +368,8 @@ class Service:
         return {
             "Content-Security-Policy": policy.format(frames=self._frames, form=form),
             "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer",
+            # with no-referrer, browsers send the forms of a page as if they came from nowhere
+            "Referrer-Policy": "same-origin",
             "Cache-Control": "no-store",
         }
 
@@ -394,6 +398,14 @@ class Service:
         )
         if secure:
             answer.raw_headers[-1] = (b"set-cookie", answer.raw_headers[-1][1] + b"; Partitioned")
+
+
+class _Impatient(H11Protocol):
+    """A connection for one request, which is ended if none comes, so that nobody can take all connections."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(_SMALL_SECONDS, lambda: transport.close() if self.cycle is None else None)
 
 
 def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -> None:
@@ -425,6 +437,8 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
             access_log=False,
             limit_concurrency=_AT_ONCE,
             server_header=False,
+            http=_Impatient,
+            headers=[("Connection", "close")],
         )
         stop.set()
 

@@ -36,8 +36,7 @@ def read_keys(path: Path, assignments: Container[str]) -> tuple[list[SigningKey]
         CourseError: it can't be read, others can read it, or it has no such columns.
     """
     columns, rows = read_table(path, private=True)
-    if not {"student", "key"} <= set(columns) <= set(_COLUMNS):
-        raise CourseError(f"the first line of {path} must be `student,key` or `student,key,assignment`")
+    _require_columns(path, columns)
     found: list[tuple[int, SigningKey]] = []
     bad: list[tuple[int, str, str]] = []
     for line, row in rows:
@@ -57,6 +56,12 @@ def read_keys(path: Path, assignments: Container[str]) -> tuple[list[SigningKey]
     return [key for _, key in found if len(owners[key.key]) == 1], bad
 
 
+def _require_columns(path: Path, columns: list[str]) -> None:
+    """Raise CourseError if it isn't a file with keys."""
+    if not {"student", "key"} <= set(columns) <= set(_COLUMNS):
+        raise CourseError(f"the first line of {path} must be `student,key` or `student,key,assignment`")
+
+
 def _problem(key: SigningKey, assignments: Container[str]) -> str:
     if not (key.student or key.key or key.assignment):
         return ""
@@ -70,22 +75,33 @@ def _problem(key: SigningKey, assignments: Container[str]) -> str:
 
 
 def make_keys(path: Path, students: list[str]) -> int:
-    """Add a key for each of these students, for all assignments; returns how many are new. Only the owner can read it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(descriptor, "a+", encoding="utf-8", newline="") as file:
-        file.seek(0)
+    """Add a key for each of these students, for all assignments; returns how many are new. Only the owner can read it.
+
+    Raises:
+        CourseError: it is no file with keys, or can't be read.
+    """
+    with os.fdopen(
+        os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "r+", encoding="utf-8"
+    ) as file:
         text = file.read()
-        columns, *rows = list(csv.reader(text.splitlines())) or [[*_COLUMNS[:2]]]
-        known = {row[columns.index("student")] for row in rows if row}
-        new = [{"student": name, "key": secrets.token_urlsafe(32)} for name in students if name not in known]
-        out = csv.DictWriter(file, columns, lineterminator="\n")
         if not text:
-            out.writeheader()
-        out.writerows(new)
+            file.write(",".join(_COLUMNS[:2]) + "\n")
+        elif not text.endswith("\n"):
+            file.write("\n")
+        file.flush()
+        columns, rows = read_table(path, private=True)
+        _require_columns(path, columns)
+        known = {row["student"] for _, row in rows}
+        new = [name for name in dict.fromkeys(students) if name not in known]
+        out = csv.DictWriter(file, columns, lineterminator="\n")
+        out.writerows({"student": name, "key": secrets.token_urlsafe(32)} for name in new)
     return len(new)
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         raise SystemExit("usage: python -m gradekit_lms.runner.keys keys.csv STUDENT ...")
-    print(f"{counted(make_keys(Path(sys.argv[1]), sys.argv[2:]), 'new key')} in {sys.argv[1]}")
+    try:
+        print(f"{counted(make_keys(Path(sys.argv[1]), sys.argv[2:]), 'new key')} in {sys.argv[1]}")
+    except (CourseError, OSError, ValueError) as error:
+        raise SystemExit(str(error)) from None

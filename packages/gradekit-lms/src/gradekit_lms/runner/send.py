@@ -12,6 +12,7 @@ import argparse
 import base64
 import hashlib
 import hmac
+import http.client
 import json
 import os
 import secrets
@@ -30,7 +31,7 @@ _ANSWER_BYTES = 64 * 2**20
 _SECONDS = 90
 #: requests that fail without an answer, or with "try again", are sent so often in all
 _TRIES = 6
-_LATER = (408, 429, 500, 502, 503, 504)
+_LATER = (408, 409, 429, 500, 502, 503, 504)
 
 
 class NotTaken(Exception):
@@ -54,32 +55,43 @@ class Endpoint:
     """The endpoint, as one student sees it."""
 
     def __init__(self, address: str, student: str, key: str) -> None:
-        parts = urllib.parse.urlsplit(address)
+        try:
+            parts = urllib.parse.urlsplit(address)
+            _ = parts.port
+        except ValueError as error:
+            raise NotTaken(f"{address} is no address ({error}): check GRADEKIT_SERVER") from error
         if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost"):
             raise NotTaken(f"{address} must begin with https://, so that nobody can read what is sent.")
         self._address = address.rstrip("/")
         self._student, self._key = urllib.parse.quote(student), key
         self._opener = urllib.request.build_opener(_NoRedirects)
 
-    def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+    def ask(self, method: str, path: str, body: bytes = b"") -> dict[str, Any]:
         """Send a request, with a new signature for each try.
 
         Raises:
-            NotTaken: the server refuses it, or can't be reached.
+            NotTaken: the server refuses it, or can't be reached, or isn't gradekit.
         """
         for number in range(_TRIES):
             if number:
                 time.sleep(min(30, 2**number))
             try:
                 with self._opener.open(self._signed(method, path, body), timeout=_SECONDS) as answer:
-                    return bytes(answer.read(_ANSWER_BYTES))
+                    found = json.loads(answer.read(_ANSWER_BYTES))
+                if not (
+                    isinstance(found, dict)
+                    and "state" in found
+                    and {"id", "sentence", "result"} & found.keys()
+                ):
+                    raise ValueError("its answer isn't gradekit's")
+                return found
             except urllib.error.HTTPError as error:
                 with error:
                     why = _sentence_in(error.read(10_000)) or f"the server answered {error.code}"
                 if error.code not in _LATER:
                     break
-            except (OSError, ValueError) as error:
-                why = f"{self._address} can't be reached ({error}): check GRADEKIT_SERVER, or try again later"
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                why = f"{self._address} can't be reached or understood ({error}): check GRADEKIT_SERVER, or try again later"
         raise NotTaken(why)
 
     def _signed(self, method: str, path: str, body: bytes) -> urllib.request.Request:
@@ -101,7 +113,9 @@ def hand_in(server: Endpoint, assignment: str, files: list[Path]) -> dict[str, A
     """Send the files; the answer has their id, unless they are as they were handed out."""
     contents = {}
     requests = files[0].with_name(_REQUESTS)
-    for path in [*files, *([requests] if requests.is_file() else [])]:
+    for path in dict.fromkeys([*files, *([requests] if requests.is_file() else [])]):
+        if path.name in contents:
+            raise NotTaken(f"two files have the name {path.name}: rename one.")
         try:
             contents[path.name] = base64.b64encode(path.read_bytes()).decode()
         except OSError as error:
@@ -111,14 +125,14 @@ def hand_in(server: Endpoint, assignment: str, files: list[Path]) -> dict[str, A
         link = f"{os.environ.get('GITHUB_SERVER_URL', '')}/{os.environ['GITHUB_REPOSITORY']}"
     commit = os.environ.get("GITHUB_SHA") or os.environ.get("CI_COMMIT_SHA") or ""
     document = {"assignment": assignment, "files": contents, "repository": link, "commit": commit}
-    return dict(json.loads(server.ask("POST", PLACE, json.dumps(document).encode())))
+    return server.ask("POST", PLACE, json.dumps(document).encode())
 
 
 def wait(server: Endpoint, name: str, minutes: float) -> dict[str, Any]:
     """Ask for the result until it is there, or there will be none for now."""
     pause, end = 0.5, time.monotonic() + 60 * minutes
     while True:
-        found = dict(json.loads(server.ask("GET", f"{PLACE}/{name}")))
+        found = server.ask("GET", f"{PLACE}/{name}")
         if found["state"] != "waiting" or time.monotonic() > end:
             return found
         time.sleep(pause)
@@ -128,7 +142,7 @@ def wait(server: Endpoint, name: str, minutes: float) -> dict[str, Any]:
 def say_result(found: dict[str, Any], assignment: str) -> int:
     """Print the result, and return the exit code."""
     if found["state"] != "graded":
-        print(f"{assignment}: {_line(found['sentence'])}")
+        print(f"{assignment}: {_line(found.get('sentence', 'there is no result'))}")
         return 0 if found["state"] in ("held", "untouched") else 3
     result = found["result"]
     parts = found.get("parts", 1)

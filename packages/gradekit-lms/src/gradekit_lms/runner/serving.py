@@ -97,8 +97,7 @@ class Nonces:
             self._file.write(f"{when} {name}\n")
             self._file.flush()
             self._written += 1
-            if self._written == _TIDY_AFTER:
-                self._file.close()
+            if self._written >= _TIDY_AFTER:
                 self._tidy()
             return True
 
@@ -107,6 +106,7 @@ class Nonces:
         since = time.time() - 2 * _CLOCKS
         self._used = {name: when for name, when in self._used.items() if when > since}
         write_atomically(self._path, "".join(f"{when} {name}\n" for name, when in self._used.items()))
+        # until here, the file before is written to: the disk may be full
         self._file, self._written = self._path.open("a", encoding="utf-8"), 0
 
 
@@ -177,7 +177,10 @@ class HandIns:
         if any((each.name, each.reason) == (name, handed_in) for each in status.late_ones):
             return "late", f"{handed_in}, after the deadline: your instructor decides, so ask"
         if record is None and any(each.name == name for each in status.not_graded):
-            return "failed", "it could not be graded, which your instructor can see: ask, or hand in again"
+            return (
+                "failed",
+                "it could not be graded, which your instructor can see: ask, or change it and hand in again",
+            )
         return "waiting", "it waits for its turn: run this job again later to get the result"
 
     def _found(self, key: SigningKey, name: str) -> Fetched:

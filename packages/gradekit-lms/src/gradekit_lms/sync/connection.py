@@ -21,7 +21,11 @@ _AGAIN = "run the command again: what was done stays done, and nothing is done t
 
 
 class LmsError(CourseError):
-    """The LMS can't be reached, or refuses."""
+    """Something can't be exchanged with the LMS."""
+
+
+class LmsAway(LmsError):
+    """Nothing can be exchanged: the LMS can't be reached, or refuses the token."""
 
 
 class Connection(requests.Session):
@@ -63,18 +67,19 @@ class Connection(requests.Session):
                     wait = _seconds(answer.headers.get("Retry-After", ""), 2.0**number)
             if number < _TRIES - 1:
                 time.sleep(min(wait, _LONGEST_WAIT))
-        raise LmsError(f"{failure}: {_AGAIN}")
+        raise LmsAway(f"{failure}: {_AGAIN}")
 
     def error(self, text: object) -> LmsError:
         """An error with what the LMS said, which may repeat the request."""
         told = " ".join(str(text).replace(self._token, "…").split())[:300]
         return LmsError(f"{self.product} at {self.address}: {told}")
 
-    def refused(self, why: str) -> LmsError:
-        return self.error(
+    def refused(self, why: str) -> LmsAway:
+        error = self.error(
             f"the token is refused ({why}). It has expired, was deleted, or may not do this: make a new one "
             f"(docs/lms-sync.md), and put it into ${LMS_TOKEN} or the file c.LmsSync.token_file"
         )
+        return LmsAway(str(error))
 
     def save(self, answer: requests.Response, path: Path, size: int) -> None:
         """Write the file in an answer.

@@ -23,7 +23,7 @@ from gradekit.submission.extra_files import TIMESTAMP
 from gradekit.watch.exchange import put_all_back, replacing
 from gradekit_lms.claims import Claim, Report
 from gradekit_lms.collector import Collector
-from gradekit_lms.sync.connection import LmsError
+from gradekit_lms.sync.connection import LmsAway, LmsError
 from gradekit_lms.sync.lms import Lms, LmsPerson, LmsSubmission, Notes, State, Taken, folder_of_state
 
 _ID = re.compile(r"\w[\w.@-]*")
@@ -156,6 +156,11 @@ class Incoming:
         """Students whose submission was not collected yet, with it."""
         found = []
         for submission in submissions:
+            if not submission.owners:
+                names = ", ".join(file.name for file in submission.files)
+                notes["Not collected, since no student of the course is in the group"].append(
+                    f"handed in at {submission.time:%Y-%m-%d %H:%M:%S} UTC: {names or submission.without}"
+                )
             for number in submission.owners:
                 student = self._students.get(number)
                 if student is None:
@@ -180,22 +185,26 @@ class Incoming:
             collected: gets the students.
 
         Raises:
-            LmsError: not all could be downloaded; the others were collected.
+            LmsAway: not all could be downloaded; the others were collected.
         """
         shutil.rmtree(self._scratch, ignore_errors=True)
         with self._course.alone():
             put_all_back(self._course.folders, self._assignment.name)
         own: dict[str, list[tuple[str, str]]] = defaultdict(list)
         collector = self._collector()
-        failed: LmsError | None = None
+        failed: LmsAway | None = None
         for student, submission in wanted:
             folder = self._scratch / "archive" / student
             try:
                 own[student] += [(_LEFT, f"{student}: {line}") for line in self._download(submission, folder)]
             except LmsError as error:
                 shutil.rmtree(folder, ignore_errors=True)
-                failed = error
-                break
+                own.pop(student, None)
+                if isinstance(error, LmsAway):
+                    failed = error
+                    break
+                notes[f"Not collected: {error}"].append(student)
+                continue
             folder.mkdir(parents=True, exist_ok=True)
             collector.hand_ins[student] = submission
         files = self._chosen(collector) if collector.hand_ins else {}

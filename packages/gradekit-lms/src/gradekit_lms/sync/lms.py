@@ -66,12 +66,13 @@ class LmsSubmission:
 
 @dataclass(frozen=True)
 class Remote:
-    """An assignment in the LMS: its maximum points, and by the numbers of students their scores and comments."""
+    """An assignment in the LMS: its maximum points, by the numbers of students their scores and comments, and who is excused."""
 
     maximum: float
     submissions: list[LmsSubmission]
     scores: dict[str, float]
     comments: dict[str, str]
+    excused: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ class OutgoingResult:
             there = remote.scores.get(number)
             same = there is not None and abs(there - result.score) < _CLOSE
             ours = there is None or (sent is not None and abs(there - sent.score) < _CLOSE)
-            if not (same or ours):
+            if number in remote.excused:
+                notes[f"Not sent, since they are excused in {self._lms.product}"].append(student)
+            elif not (same or ours):
                 notes[
                     f"Not sent, since {self._lms.product} has a score that didn't come from here. To send ours, delete it there"
                 ].append(f"{student} has {there:g} there, {result.score:g} here")

@@ -9,6 +9,7 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.operating_system import locked_file
 from gradekit.grading.running_course import RunningCourse
 from gradekit_lms.claims import lines_of_report
+from gradekit_lms.sync.connection import LmsAway, LmsError
 from gradekit_lms.sync.incoming import Incoming, match_people, would_collect
 from gradekit_lms.sync.lms import Lms, Notes, State, folder_of_state
 from gradekit_lms.sync.outgoing import OutgoingResult
@@ -116,8 +117,14 @@ def _exchange(
     sent: list[str] = []
     try:
         for student, result in outgoing.wanted(remote, state, notes):
-            if not dry_run:
-                outgoing.send(student, result, state)
+            try:
+                if not dry_run:
+                    outgoing.send(student, result, state)
+            except LmsAway:
+                raise
+            except LmsError as error:  # those of others may be taken
+                notes[f"Not sent: {error}"].append(student)
+                continue
             sent.append(f"{student} ({result.score:g})")
     finally:
         _say(synced, dry_run, name, "sent", sent)
