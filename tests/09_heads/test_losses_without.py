@@ -138,4 +138,6 @@ def test_no_gradients_and_nothing_kept(student, models, draw):
     assert torch.allclose(first, again, atol=1e-6), "The same call returns something else the second time."
     model.load_state({"step": torch.tensor(0.9)})
     trained = student.losses_without(model, tokens)
-    assert_differs(trained, first, "The same model with other weights has the same losses. Is something kept?")
+    assert_differs(
+        trained, first, "The same model with other weights has the same losses. Is something kept?"
+    )

@@ -45,7 +45,9 @@ def test_the_right_layers(student, models, draw, nested):
     model = models.layers_called_linear(width)
     student.add_lora(model, ["linear"], 2, 4.0)
     found, right = names_of(models.kinds(model), "LoRALinear"), ["inner.linear", "linear"]
-    assert found == right, f"With two layers called `linear`, {right} should be a LoRALinear, but {found} are."
+    assert found == right, (
+        f"With two layers called `linear`, {right} should be a LoRALinear, but {found} are."
+    )
 
 
 @points(2, see="A small change: LoRA")

@@ -65,7 +65,9 @@ def test_any_sizes(models, draw, wrapped):
         if gradient is None:
             fail("No gradient flows through the module to `x`.")
         right = wanted @ (weight + alpha / r * b @ a)
-        assert_close(gradient, right, name="gradient of x", context=f"of rank {r} with alpha={alpha}", atol=1e-3)
+        assert_close(
+            gradient, right, name="gradient of x", context=f"of rank {r} with alpha={alpha}", atol=1e-3
+        )
 
 
 @points(4, see="A small change: LoRA")
