@@ -51,11 +51,6 @@ same.edit(CHOICE, " ==", " <=")
 same.because("A mean over two axes takes them in either order.")
 same.edit(CHOICE, "0, 1", "1, 0")
 
-same = Equivalents("losses_without")
-
-same.because("Evaluation mode is right, too: the exercise leaves it open.")
-same("", "model.eval()")
-
 same = Equivalents("logit_lens")
 
 same.because("The views before it have been computed.")

@@ -6,11 +6,14 @@ from gradekit.checks import assert_close, assert_raises, assert_shape, assert_va
 
 
 def some_outputs(draw):
-    """Yield outputs with a head to replace: the first and the last one, and one of a long text with large numbers."""
+    """Yield outputs with a head to replace: first, last, of a long text with large numbers, one of many; some outputs are 0."""
     outputs = draw.normal(*draw.sizes(4)) + 1
     yield outputs, 0
     yield outputs, outputs.shape[1] - 1
     yield 40 * draw.normal(1, 2, 521, 43) + 9, 1
+    outputs = draw.normal(67, 13, 3, 2) + 1
+    outputs[::2, :, 0] = 0
+    yield outputs, 11
 
 
 @points(2, see="From where to why: take it out")
@@ -56,7 +59,7 @@ def test_kinds(student, reference, draw):
         key="default",
     )
     assert_raises(ValueError, lambda: student.ablate(outputs, 1, "noise"), mentions=("noise",))
-    for kind in ("median", "means", "nonzero"):
+    for kind in ("median", "means", "nonzero", "ero", "", "Mean", "ZERO"):
         assert_raises(ValueError, lambda kind=kind: student.ablate(outputs, 0, kind), mentions=(kind,))
 
 

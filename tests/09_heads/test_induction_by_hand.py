@@ -46,7 +46,7 @@ def test_head_1(student, reference, draw, run):
     context = ", minus the weights that follow from your `look_back`,"
     reference.assert_close(first - of_head_1(student, 8, 2.0), name="first", context=context)
     length, vocabulary = draw.sizes(2)
-    for strength in ((), (1.5,)):
+    for strength in ((), (1.5,), (0.0,)):
         _, first, _ = run(draw.integers(0, vocabulary, (length,)), vocabulary, *strength)
         context = "compared with your `look_back`"
         assert_close(first, of_head_1(student, length, *strength), name="first", context=context)
@@ -59,7 +59,7 @@ def test_head_2(reference, draw, run):
     context = ", minus the weights that follow from your `first`,"
     reference.assert_close(second - of_head_2(first, TOKENS, 11, 3.0), name="second", context=context)
     length, vocabulary = draw.sizes(2)
-    for strength in (1.0, 4.0):
+    for strength in (1.0, 4.0, 0.0):
         tokens = draw.integers(0, vocabulary, (length,))
         _, first, second = run(tokens, vocabulary, strength)
         right = of_head_2(first, tokens, vocabulary, strength)

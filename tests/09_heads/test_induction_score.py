@@ -15,13 +15,13 @@ def looking_at(length, period, step):
 
 @points(4, see="Where does a head look?")
 def test_equals_the_formula(student, reference, draw):
-    """The score is the mean weight that query p puts on position p - period + 1, for p = period and later."""
+    """The score is the mean weight that query p puts on position p - period + 1, for p = period and later, at any period."""
     (scores,) = reference.inputs("square", x=(2, 3, 12, 12))
     result = student.induction_score(torch.softmax(scores, dim=-1), 5)
     reference.assert_close(result, name="score")
     (period,) = draw.sizes(1)
     lengths = [(period, [length]) for length in (2 * period, period + 1, 3 * period - 1)]
-    for period, (*other, length) in [*lengths, (43, [1, 521])]:
+    for period, (*other, length) in [*lengths, (43, [1, 521]), (1, [7]), (1, [2])]:
         weights = torch.softmax(draw.normal(*other, length, length), dim=-1)
         right = torch.stack([weights[..., q, q - period + 1] for q in range(period, length)]).mean(dim=0)
         context = f"for period {period} and length {length}"

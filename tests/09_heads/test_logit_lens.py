@@ -2,7 +2,15 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_model_kept, assert_shape, assert_varies, for_checks, points
+from gradekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_model_kept,
+    assert_shape,
+    assert_varies,
+    for_checks,
+    points,
+)
 
 TOKENS = torch.tensor([[0, 4, 2, 1, 5], [3, 3, 5, 0, 2]])
 
@@ -18,10 +26,17 @@ def lens(student, models, /, values, tokens):
 
 
 @points(4, see="What would it say now?")
-def test_every_depth(reference, lens):
+def test_every_depth(reference, draw, lens, own_models):
     """The views are norm and unembed applied after the embedding and after each layer."""
     values = reference.inputs("model", table=(6, 4), layers=(3, 4, 4), out=(6, 4))
     reference.assert_close(lens(values, TOKENS), name="views")
+    table, layers, out = weights(draw.normal, 9)
+    views = lens((table, layers, out), TOKENS)
+    assert_shape(views, (10, *TOKENS.shape, 6), name="views", context="with 9 layers")
+    for depth in range(10):
+        right = own_models.Stack(table, layers[:depth], out)(TOKENS)[0].detach()
+        context = f"after {depth} of 9 layers"
+        assert_close(views[depth], right, name="view", context=context, atol=1e-4)
 
 
 @points(3)
@@ -71,5 +86,8 @@ def test_nothing_changes(student, models, draw):
     assert not call.changed, "The tokens were changed in place."
     again = student.logit_lens(model, TOKENS).detach()
     assert_close(again, call.value.detach(), name="views", context="of a second call")
+    model.load_state({"unembed.weight": 2 * model.state()["unembed.weight"]})
+    trained = student.logit_lens(model, TOKENS).detach()
+    assert_differs(trained, again, "The same model with other weights has the same views. Is something kept?")
     other = student.logit_lens(model, TOKENS[:, :2]).detach()
     assert_shape(other, (3, 2, 2, 6), name="views", context="of a shorter text, after a longer one,")

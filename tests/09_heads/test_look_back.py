@@ -31,7 +31,7 @@ def test_scores_where_they_belong(student, reference, draw):
     scores = scores_of(student, 6)
     highest = scores.max().clamp(min=1e-6)
     reference.assert_close(scores / highest, name="scores", context="divided by the highest score")
-    for length in (*draw.sizes(1), 43):
+    for length in (*draw.sizes(1), 43, 521):
         scores = scores_of(student, length)
         highest = scores.max()
         assert highest > 0, "No score is positive, so the position before can't stand out."
@@ -50,6 +50,8 @@ def test_scores_are_strength(student, reference, draw):
     highest = scores_of(student, length, strength + 0.5).max()
     context = f"with strength={strength + 0.5}, {length} positions,"
     assert_close(highest, torch.tensor(strength + 0.5), name="highest score", context=context)
+    none = scores_of(student, length, 0.0)
+    assert_close(none, torch.zeros(length, length), name="scores", context="with strength=0,")
 
 
 @points(2, see="The same, by hand")

@@ -40,7 +40,7 @@ class Inner(nn.Module):
 
 
 class Nested(nn.Module):
-    '''Linear layers at three depths, some in a ModuleList, one in a Sequential; `w_v` is an embedding.'''
+    '''Linear layers at three depths, some in a ModuleList, one in a Sequential; `w_v` is an embedding, `shift` a parameter.'''
 
     def __init__(self, width, wide, blocks):
         super().__init__()
@@ -48,17 +48,22 @@ class Nested(nn.Module):
         self.blocks = nn.ModuleList([Inner(width, wide) for _ in range(blocks)])
         self.w_v = nn.Embedding(7, width)
         self.w_q = nn.Linear(width, width)
+        self.shift = nn.Parameter(torch.zeros(width))
         self.tail = nn.Sequential(nn.Linear(width, wide), nn.Tanh(), nn.Linear(wide, 7, bias=False))
 
     def forward(self, ids):
         x = self.embedding(ids) + self.w_v(ids)
         for block in self.blocks:
             x = block(x)
-        return self.tail(self.w_q(x))
+        return self.tail(self.w_q(x) + self.shift)
 
 
 def two_layers(width, wide):
     return nn.Sequential(nn.Linear(width, wide), nn.Linear(wide, width))
+
+
+def layers_called_linear(width):
+    return nn.ModuleDict({"linear": nn.Linear(width, width), "inner": nn.ModuleDict({"linear": nn.Linear(width, 3)})})
 
 
 def kinds(model):
@@ -92,6 +97,32 @@ def fill_changes(model, seed):
         if name.rsplit(".", 1)[-1] in ("A", "B"):
             with torch.no_grad():
                 weight.copy_(0.3 * torch.randn(weight.shape, generator=generator))
+
+
+def keeps_its_layer(LoRALinear, layer):
+    '''Whether `linear` is the layer that is passed in, and which of that layer's parameters require gradients.'''
+    module = LoRALinear(layer, 2, 1.0)
+    trained = [name for name, weight in layer.named_parameters() if weight.requires_grad]
+    return {"same": module.linear is layer, "trained": trained}
+
+
+def gradient_of_input(module, x, wanted):
+    '''The gradient of x for the sum of the outputs times `wanted`, or None.'''
+    x = x.clone().requires_grad_()
+    output = module(x)
+    if output.requires_grad:
+        (output * wanted).sum().backward()
+    return x.grad
+
+
+def runs_of_two_calls(preference_loss, policy, reference, chosen, rejected):
+    '''How often each model runs in a second call with the same objects, after the reference has got other weights.'''
+    preference_loss(policy, reference, chosen, rejected, 1.0)
+    before = len(policy.read), len(reference.read)
+    with torch.no_grad():
+        reference.table.mul_(2)
+    preference_loss(policy, reference, chosen, rejected, 1.0)
+    return {"policy": len(policy.read) - before[0], "reference": len(reference.read) - before[1]}
 
 
 def lists_afterwards(answer_batch, pairs, pad):

@@ -85,11 +85,8 @@ same.because("Each fault shows in two of the rows, and at other positions than 0
 same.edit("for row in range(3):", "range(3)", "list(range(3))[1:]")
 same.edit("for place in range(8):", "range(8)", "list(range(8))[1:]")
 
-same.because(
-    "No loss changes by exactly the limit, and rounding adds nothing where the same numbers are added."
-)
+same.because("No loss changes by exactly the limit.")
 same.edit(DIFFERS, "> 5", ">= 5")
-same.edit(DIFFERS, "5e-6", "0.0")
 same.edit(LAST, "< 5", "<= 5")
 
 same.because("A tensor with one number can be compared, too.")

@@ -58,6 +58,40 @@ def loss(logits, ids, counts):
     gaps = (torch.softmax(logits[:, :-1], dim=-1) - wanted).abs().sum(dim=-1)
     return gaps[counts[:, 1:]].mean().reshape(1)
 """),
+    # a probability, which grows with better predictions, and has no gradient
+    Implementation("""
+import torch
+
+@torch.no_grad()
+def loss(logits, ids, counts):
+    chances = torch.softmax(logits[:, :-1], dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
+    return chances[counts[:, 1:]].mean()
+"""),
+    # the same, below 0
+    Implementation("""
+import torch
+
+def loss(logits, ids, counts):
+    chances = torch.softmax(logits[:, :-1], dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
+    return -(chances * counts[:, 1:]).sum()
+"""),
+    # from all tokens, those that don't count are taken away again, up to rounding
+    Implementation("""
+import torch
+import torch.nn.functional as F
+
+def loss(logits, ids, counts):
+    each = F.cross_entropy(logits[:, :-1].double().transpose(1, 2), ids[:, 1:], reduction="none")
+    return each.sum() - each[~counts[:, 1:]].sum()
+"""),
+    # a large number, of which a change is a small part
+    Implementation("""
+import torch
+
+def loss(logits, ids, counts):
+    chances = torch.log_softmax(logits[:, :-1].double(), dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
+    return 1000 - chances[counts[:, 1:]].mean()
+"""),
 ]
 
 COUNTED = "counted = counts[:, 1:].float()"
@@ -76,6 +110,10 @@ wrong("counts all tokens of the prompts", COUNTED)
 wrong.to(PLACES + "counted = (place <= last).float()")
 wrong("counts the last token of each prompt", COUNTED)
 wrong.to(PLACES + "counted = counted + (place == first - 1).float()")
+wrong("counts all tokens of the prompts but the last", COUNTED)
+wrong.to(PLACES + "counted = counted + (place < first - 1).float()")
+wrong("counts the tokens of the longest prompt", COUNTED)
+wrong.to(PLACES + "counted = counted + (place < first) * (first == first.max())")
 wrong("counts tokens of the prompts with a tenth of the weight", COUNTED)
 wrong.to(PLACES + "counted = counted + 0.1 * (place < first).float()")
 wrong("counts only the prompts", COUNTED, PLACES + "counted = (place < first).float()")
@@ -84,6 +122,10 @@ wrong.about("test_padding")
 wrong("counts everything after an answer", COUNTED, PLACES + "counted = (place >= first).float()")
 wrong("counts the first token after each answer", COUNTED)
 wrong.to(PLACES + "counted = counted + (place == last + 1).float()")
+wrong("counts the last token of every row", COUNTED)
+wrong.to(PLACES + "counted = counted.clamp(min=(place == place.max()).float())")
+wrong("is a log-likelihood that counts the last token of every row", COUNTED)
+wrong.to(PLACES + "counted = counted.clamp(min=(place == place.max()).float())").edit("return -", "return ")
 wrong("counts what comes after an answer with a tenth of the weight", COUNTED)
 wrong.to(PLACES + "counted = counted + 0.1 * (place > last).float()")
 

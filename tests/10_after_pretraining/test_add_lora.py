@@ -30,6 +30,7 @@ def test_the_right_layers(student, models, draw, nested):
         (["w_v", "w_q", "norm"], 2),
         (["0", "down", "w"], 2),
         (["2", "w_up"], 1),
+        (["tail", "0", "blocks", "w_up"], 2),  # what is in a module with one of the names isn't left out
     ]:
         model = nested(width, wide, blocks)
         before = names_of(models.kinds(model), "Linear")
@@ -41,6 +42,12 @@ def test_the_right_layers(student, models, draw, nested):
             f"With names={names}, these linear layers have no LoRALinear around them: {missing}."
         )
         assert not extra, f"With names={names}, these have a LoRALinear, but shouldn't: {extra}."
+    model = models.layers_called_linear(width)
+    student.add_lora(model, ["linear"], 2, 4.0)
+    found, right = names_of(models.kinds(model), "LoRALinear"), ["inner.linear", "linear"]
+    assert found == right, (
+        f"With two layers called `linear`, {right} should be a LoRALinear, but {found} are."
+    )
 
 
 @points(2, see="A small change: LoRA")

@@ -41,6 +41,7 @@ def test_ids(reference, draw, run):
     reference.assert_close(ids, name="ids")
     for pad in (0, 11):
         pairs = dialogues(draw, 5)
+        pairs = [*pairs, pairs[1], pairs[0], pairs[1]]  # a pair may occur again
         ids, _ = run(pairs, pad)
         assert_close(ids, right_batch(pairs, pad)[0], name="ids", context=f"with pad={pad}")
 

@@ -32,7 +32,7 @@ def wrapped(student, models, /, weight, bias, a, b, alpha):
 def test_equals_the_formula(reference, wrapped):
     """The output is W x + b + alpha / rank · B A x."""
     x, weight, bias, a, b = reference.inputs("square", x=(4, 4), weight=(4, 4), bias=(4,), a=(4, 4), b=(4, 4))
-    reference.assert_close(wrapped(weight, bias, a, b, 6.0)(x), name="output")
+    reference.assert_close(wrapped(weight, bias, a, b, 10.0)(x), name="output")
     x, weight, bias, a, b = reference.inputs(
         "other", x=(2, 3, 5), weight=(4, 5), bias=(4,), a=(3, 5), b=(4, 3)
     )
@@ -40,10 +40,16 @@ def test_equals_the_formula(reference, wrapped):
 
 
 @points(3)
-def test_any_sizes(draw, wrapped):
-    """Any widths, ranks, alphas, inputs and numbers of other axes work, with a bias and without one."""
+def test_any_sizes(models, draw, wrapped):
+    """Any widths, ranks, alphas, inputs and other axes work, with a bias and without one, and gradients flow to x."""
     d_in, d_out, rank, batch, length = draw.sizes(5)
-    for r, alpha, biased in [(rank, 3.0, True), (1, 0.5, False), (rank, -4.0, False), (12, 1, True)]:
+    for r, alpha, biased in [
+        (rank, 3.0, True),
+        (1, 0.5, False),
+        (rank, -4.0, False),
+        (12, 1, True),
+        (2, 0, True),
+    ]:
         weight, bias = draw.normal(d_out, d_in), draw.normal(d_out) if biased else None
         a, b = draw.normal(r, d_in), draw.normal(d_out, r)
         module = wrapped(weight, bias, a, b, alpha)
@@ -54,6 +60,14 @@ def test_any_sizes(draw, wrapped):
             right = F.linear(x, weight, bias) + alpha / r * F.linear(F.linear(x, a), b)
             context = f"of rank {r} with alpha={alpha}, for x of shape {shape},"
             assert_close(output, right, name="output", context=context, atol=1e-3)
+        wanted = draw.normal(batch, d_out)
+        gradient = models.gradient_of_input(module, draw.normal(batch, d_in), wanted)
+        if gradient is None:
+            fail("No gradient flows through the module to `x`.")
+        right = wanted @ (weight + alpha / r * b @ a)
+        assert_close(
+            gradient, right, name="gradient of x", context=f"of rank {r} with alpha={alpha}", atol=1e-3
+        )
 
 
 @points(4, see="A small change: LoRA")
@@ -83,7 +97,7 @@ def test_at_the_start(student, models, draw):
 
 @points(2, see="A small change: LoRA")
 def test_frozen(student, models, draw):
-    """Only A and B are trained; the layer is kept as `linear`, frozen, with its values; x keeps its values, too."""
+    """Only A and B are trained; the layer itself is kept as `linear`, frozen, with its values; x keeps its values, too."""
     weight, bias = draw.normal(5, 3), draw.normal(5)
     for b in (bias, None):
         module = student.LoRALinear(models.linear(weight, b), 2, 4.0)
@@ -93,6 +107,11 @@ def test_frozen(student, models, draw):
         assert state["linear.weight"].equal(weight), "The weight of the layer has changed."
         trained = models.trained(module)["names"]
         assert trained == ["A", "B"], f"Only A and B should require gradients, but these do: {trained}."
+    kept = models.keeps_its_layer(student.get("LoRALinear"), models.linear(weight, bias))
+    assert kept["same"], (
+        "`linear` isn't the layer that was passed in, but another one. Keep that layer, and make no copy."
+    )
+    assert not kept["trained"], f"The layer that was passed in still requires gradients: {kept['trained']}."
     module = module.load_state({"B": draw.normal(5, 2)})
     assert_unchanged(module.call(draw.normal(4, 3)))
     assert models.trained(module)["number"] == 2 * (5 + 3), (
@@ -104,13 +123,12 @@ def test_frozen(student, models, draw):
 def test_merged(reference, models, draw, wrapped):
     """merged() is a new linear layer that computes the same, with a bias only if there is one; the module stays as it is."""
     d_in, d_out, rank = draw.sizes(3)
-    for alpha, bias in [(3.0, draw.normal(d_out)), (-1.0, None)]:
-        weight, a, b, x = (
-            draw.normal(d_out, d_in),
-            draw.normal(rank, d_in),
-            draw.normal(d_out, rank),
-            draw.normal(2, d_in),
-        )
+    for alpha, bias, b in [
+        (3.0, draw.normal(d_out), draw.normal(d_out, rank)),
+        (-1.0, None, draw.normal(d_out, rank)),
+        (2.0, None, torch.zeros(d_out, rank)),  # as at the start
+    ]:
+        weight, a, x = draw.normal(d_out, d_in), draw.normal(rank, d_in), draw.normal(2, d_in)
         module = wrapped(weight, bias, a, b, alpha)
         before = module(x)
         layer = models.merged(module)

@@ -138,3 +138,9 @@ def test_each_model_runs_once_on_each_batch(student, draw, models, tables):
         assert models.notes(model)["training"], (
             f"The {name} was in training mode. Leave it in the mode that it had."
         )
+    again = models.runs_of_two_calls(student.get("preference_loss"), policy, other, chosen, rejected)
+    for name, runs in again.items():
+        assert runs == 2, (
+            f"In a second call with the same models and batches, the {name} runs {runs} times, and not twice. "
+            "Its weights may have changed: keep no log-probabilities between calls."
+        )

@@ -35,7 +35,7 @@ wrong(
     "    if not found:\n",
     "    found = list({name: (parent, name, child) for parent, name, child in reversed(found)}.values())\n    if not found:\n",
 )
-wrong.says("You replace only one layer with each name. Replace all of them.")
+wrong.says("You stop before all layers with these names are replaced. Replace every one.")
 wrong.costs("Which layers are changed decides nearly everything else.")
 
 wrong.about("test_all_else_is_frozen")

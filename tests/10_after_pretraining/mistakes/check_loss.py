@@ -51,7 +51,9 @@ wrong.about("test_rows")
 wrong("check_of_the_first_row", ROWS, "for row in range(1):")
 wrong.says("Your check changes logits only in the first row.")
 wrong("check_with_equal_masks", COUNTS, "counts[:, 3:6] = True")
-wrong.says("The answers in your batch are all at the same places, so it doesn't show if rows get mixed up.")
+wrong.says(
+    "In your batches, no row has an answer at other places than the others, so mixed-up rows don't show."
+)
 
 wrong.about("test_edges")
 wrong("check_without_position_0", "    counts[:, 0] = True\n", "")
