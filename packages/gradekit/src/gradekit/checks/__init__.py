@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradekit.checks.asserts import assert_raises, assert_reaches, assert_shape, assert_unchanged, points
     from gradekit.checks.comparison import CheckFailure, assert_close, assert_differs, assert_varies, fail
+    from gradekit.checks.conditions import assert_any_layout, assert_follows_parameters, assert_full_precision
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
     from gradekit.checks.judging import Implementation, Implementations, judge
@@ -32,8 +33,11 @@ __all__ = [
     "Mistake",
     "Mistakes",
     "StudentError",
+    "assert_any_layout",
     "assert_close",
     "assert_differs",
+    "assert_follows_parameters",
+    "assert_full_precision",
     "assert_model_kept",
     "assert_raises",
     "assert_reaches",
@@ -67,6 +71,11 @@ _FROM = {
         "assert_differs",
         "assert_varies",
         "fail",
+    ),
+    "gradekit.checks.conditions": (
+        "assert_any_layout",
+        "assert_follows_parameters",
+        "assert_full_precision",
     ),
     "gradekit.checks.fixtures": (
         "for_checks",
