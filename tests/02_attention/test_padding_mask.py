@@ -16,6 +16,10 @@ def test_hides_the_pads(student, reference):
     mask = student.make_padding_mask(ids)
     reference.assert_close(mask.flatten(), name="mask", context="of another batch")
 
+    ids = torch.tensor([[0, 0, 0], [3, 0, 4]])
+    mask = student.make_padding_mask(ids)
+    assert_close(mask.flatten(), (ids != 0).flatten(), name="mask", context="where a sequence is all padding")
+
     ids = 7 * (torch.arange(521) % 90)[None]
     mask = student.make_padding_mask(ids)
     assert_close(mask.flatten(), (ids != 0).flatten(), name="mask", context="of one long sequence")
