@@ -77,7 +77,10 @@ def test_sum_of_token_and_position(student, reference, draw):
     if None not in names.values():
         own = modules[0].parameters()
         tables = [{rows: draw.normal(rows, 3) for rows in names} for _ in modules]
-        states = [{names[rows]: laid_out(table, own[names[rows]]) for rows, table in each.items()} for each in tables]
+        states = [
+            {names[rows]: laid_out(table, own[names[rows]]) for rows, table in each.items()}
+            for each in tables
+        ]
         rights = {id(state): each[7][ids] + each[5][:4] for state, each in zip(states, tables, strict=True)}
         assert_follows_parameters(modules, states, lambda state: rights[id(state)], ids)
 
@@ -122,7 +125,9 @@ def test_a_vector_depends_on_id_and_place_only(student, draw):
     for short in (length // 2 + 1, 1):
         output = embed(ids[:, :short])
         assert_shape(output, (batch, short, embed_dim), name="output", context=f"for ids {(batch, short)}")
-        context = f"the output for the first {short} tokens" if short > 1 else "the output for the first token"
+        context = (
+            f"the output for the first {short} tokens" if short > 1 else "the output for the first token"
+        )
         assert_close(output, together[:, :short], context=context)
     assert_close(embed(ids[-1:]), together[-1:], context="the output for the last sequence alone")
     assert_varies(together, name="output")
@@ -131,8 +136,8 @@ def test_a_vector_depends_on_id_and_place_only(student, draw):
 @points(3)
 def test_too_long_raises(student, draw):
     """A sequence longer than seq_length raises a ValueError that names both lengths; exactly seq_length is allowed."""
-    (limit,) = draw.sizes(1, low=20, high=40)
-    for limit in (limit, 1):  # a table of one position would broadcast
+    (size,) = draw.sizes(1, low=20, high=40)
+    for limit in (size, 1):  # a table of one position would broadcast
         embed = student.IntegerSequenceEmbedding(70, 6, limit)
         output = embed(draw.integers(1, 15, (2, limit)))
         assert output.shape[1] == limit, "A sequence of exactly seq_length positions must work."

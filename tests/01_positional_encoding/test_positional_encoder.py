@@ -116,7 +116,9 @@ def test_table_is_the_buffer_pe(student, draw):
         assert_shape(buffers["pe"], (1, length, 2 * half), name="pe", context=context)
         if not torch.allclose(buffers["pe"].double(), sinusoids(length, 2 * half), atol=1e-3):
             output = encoder(torch.zeros(1, length, 2 * half))
-            assert_close(buffers["pe"], output, name="pe", context=", compared with what you add to the input,")
+            assert_close(
+                buffers["pe"], output, name="pe", context=", compared with what you add to the input,"
+            )
 
 
 @points(2, see="Why the table is a buffer")
@@ -153,8 +155,8 @@ def test_odd_width_raises(student, draw):
 @points(3)
 def test_too_long_raises(student, draw):
     """A sequence longer than max_seq_len raises a ValueError that names both lengths. max_seq_len itself, by default 80, is allowed."""
-    (limit,) = draw.sizes(1, low=20, high=40)
-    for limit in (limit, 1):  # a table of one position would broadcast
+    (size,) = draw.sizes(1, low=20, high=40)
+    for limit in (size, 1):  # a table of one position would broadcast
         encoder = student.PositionalEncoder(6, max_seq_len=limit)
         output = encoder(torch.zeros(1, limit, 6))
         assert output.shape[1] == limit, "A sequence of exactly max_seq_len positions must work."

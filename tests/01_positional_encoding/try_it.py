@@ -53,7 +53,9 @@ def buffer_of_three_positions(PositionalEncoder):
     print("Its shape should be (1, 3, 2). It is", tuple(found["pe"].shape))
     assert found["pe"].shape == (1, 3, 2), "The buffer `pe` has the wrong shape."
     print("It should begin with [0, 1]. It begins with", found["pe"][0, 0].tolist())
-    assert torch.allclose(found["pe"][0, 0], torch.tensor([0.0, 1.0]), atol=1e-4), "The buffer isn't the table."
+    assert torch.allclose(found["pe"][0, 0], torch.tensor([0.0, 1.0]), atol=1e-4), (
+        "The buffer isn't the table."
+    )
 
 
 @try_it("test_positional_encoder", "test_has_no_parameters")

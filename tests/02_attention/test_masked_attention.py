@@ -148,7 +148,9 @@ def test_query_with_no_key(student, reference, assert_queries_matter):
         torch.cat([output[1], weights[1]], dim=-1), name="output", context="and weights of an empty sequence"
     )
     after = torch.cat(student.masked_attention(q, k, v, torch.zeros_like(mask)), dim=-1)
-    assert_close(after, torch.zeros(3, 2, 11), name="output", context="and weights of a batch with no key at all")
+    assert_close(
+        after, torch.zeros(3, 2, 11), name="output", context="and weights of a batch with no key at all"
+    )
 
 
 @points(1)

@@ -85,11 +85,12 @@ wrong("plain_attribute", 'self.register_buffer("pe", pe.unsqueeze(0))', "self.pe
 wrong.says("Your table doesn't follow the module, because `.to()` doesn't convert a plain attribute.")
 wrong.says("Make it a buffer.")
 wrong("output_is_float32", "return x + self.pe[:, :length]", "return (x + self.pe[:, :length]).float()")
-wrong.says("Your output is always float32.")
-wrong.says("Leave the dtype of the input as it is: `.to()` converts the table as well.")
+wrong.says(
+    "You convert to float32. Leave the dtype of the input as it is: `.to()` converts the table as well."
+)
 wrong("input_is_float32", "x = x * math.sqrt(self.d_model)", "x = x.float() * math.sqrt(self.d_model)")
-wrong.says("Your output is always float32.")
-wrong.says("Leave the dtype of the input as it is: `.to()` converts the table as well.")
+wrong.says("After `.to(torch.bfloat16)`, something in your sum is still float32, and so is the sum.")
+wrong.says("It is converted to float32, or it is a tensor that is neither a buffer nor a parameter.")
 wrong("float64_table")
 wrong.edit("torch.zeros(max_seq_len, d_model)", "torch.zeros(max_seq_len, d_model, dtype=torch.float64)")
 wrong.says("Your table is float64, so the output for a float32 input becomes float64.")

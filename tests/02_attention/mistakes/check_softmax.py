@@ -63,11 +63,13 @@ wrong.says(
 )
 
 wrong("check_without_a_single_row", CASES, "[(rows, right)]")
-wrong.says("Your check never tries one row alone, a tensor with one axis, so a function that fails there is accepted.")
+wrong.says(
+    "Your check never tries one row alone, a tensor with one axis, so a function that fails there is accepted."
+)
 
 wrong.about("test_large_scores")
 wrong("check_of_small_scores", "row + 1000", "row + 10")
-wrong.says("All scores in your check are small. Try some of about 1000.")
+wrong.says("Your check compares no weights of scores of about 1000. Try some, also beside small ones.")
 wrong("check_of_equal_large_scores", "row + 1000", "torch.full((2,), 1000.0)")
 wrong.edit("weights.flip(0), weights]", "weights.flip(0), torch.full((2,), 0.5)]")
 wrong.says("The large scores in your check are all equal, so a function that cuts them off goes unnoticed.")

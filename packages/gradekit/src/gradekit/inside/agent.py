@@ -12,7 +12,7 @@ import sys
 import traceback
 from typing import Any, NamedTuple
 
-from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor
+from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor, to_numpy
 from gradekit.inside.cell_figures import CellFigures
 from gradekit.inside.graph import copy_of, is_same
 from gradekit.inside.implementation import LoadedImplementation
@@ -244,7 +244,7 @@ def _not_contiguous(value: Any) -> Any:
     backwards = range(value.ndim)[::-1]
     if is_tensor(value):
         return value.permute(*backwards).contiguous().permute(*backwards)
-    return value.transpose(backwards).copy(order="C").transpose(backwards)
+    return to_numpy(value).copy(order="F")
 
 
 def _leaf(value: Any) -> Any:
