@@ -63,9 +63,12 @@ wrong.says(
 )
 
 wrong("check_without_a_single_row", CASES, "[(rows, right)]")
-wrong.says(
-    "Your check never tries one row alone, a tensor with one axis, so a function that fails there is accepted."
-)
+wrong.says("Your check accepts a function that raises an error for one row alone, a tensor with one axis.")
+wrong("check_of_two_axes_only", "row + 1000]).unsqueeze(0)", "row + 1000])")
+wrong.edit("weights.flip(0), weights]).unsqueeze(0)", "weights.flip(0), weights])")
+wrong.edit(CASES, "[(rows, right)]")
+wrong.says("Your check accepts functions that are right only for two axes.")
+wrong.says("Try one row alone, and a tensor with three axes whose parts differ.")
 
 wrong.about("test_large_scores")
 wrong("check_of_small_scores", "row + 1000", "row + 10")
