@@ -198,10 +198,10 @@ def two_tables_learn(IntegerSequenceEmbedding):
 
 @try_it("test_integer_sequence_embedding", "test_both_tables_are_learned")
 def which_rows_learn(IntegerSequenceEmbedding):
-    """Tokens 1 and 2 are at four positions, so their rows learn, and those of all positions."""
+    """Tokens 0, 1 and 2 are at four positions, so their rows learn, and those of all positions."""
     embedding = IntegerSequenceEmbedding(3, 2, 4)
-    embedding(torch.tensor([[1, 2, 1, 2]])).sum().backward()
-    for rows, wanted in [(3, [1, 2]), (4, [0, 1, 2, 3])]:
+    embedding(torch.tensor([[1, 2, 0, 2]])).sum().backward()
+    for rows, wanted in [(3, [0, 1, 2]), (4, [0, 1, 2, 3])]:
         (table,) = (table for table in embedding.parameters() if rows in table.shape)
         still = [axis for axis in range(table.dim()) if table.shape[axis] != rows]
         found = table.grad.to_dense().abs().sum(dim=still).nonzero().flatten().tolist()
