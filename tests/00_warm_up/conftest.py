@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import fail, for_checks, forbid
+from gradekit.checks import assert_full_precision, fail, for_checks, forbid
 
 no_other_softmax = forbid(
     "softmax", "log_softmax", "_softmax", "Softmax*", "LogSoftmax", "softmin", "Softmin"
@@ -14,13 +14,14 @@ SMALL = 1e-13 * torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64)
 
 
 @for_checks
-def assert_double(student, assert_precise, /, name, *args, output):
-    """Fail unless float64 inputs give a float64 output in which a very small change of the first input shows.
+def assert_double(student, assert_precise, /, name, *args, output, right):
+    """Fail unless float64 inputs give a float64 output at full precision, in which a very small change of the first input shows.
 
-    It compares the function with itself, so that a wrong formula doesn't cost these points, too.
+    An output that is far from the right one passes, so that a wrong formula doesn't cost these points, too.
     """
     before, after = student.call(name, *args).value, student.call(name, args[0] + SMALL, *args[1:]).value
     assert_precise(before, after, output)
+    assert_full_precision(before, right, name=output)
 
 
 @for_checks

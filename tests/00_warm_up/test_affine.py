@@ -2,7 +2,16 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_reaches, assert_unchanged, fail, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_follows_parameters,
+    assert_full_precision,
+    assert_reaches,
+    assert_unchanged,
+    fail,
+    points,
+)
 
 
 @points(0.5, see="Parameters")
@@ -40,6 +49,10 @@ def test_scale_and_shift(student, reference, draw):
         x, scale, shift = 50 * draw.normal(*shape), draw.normal(shape[-1]), draw.normal(shape[-1])
         layer = student.Affine(shape[-1]).load_state({"scale": scale, "shift": shift})
         assert_close(layer(x), x * scale + shift, name="output", context=f"for x of shape {shape}")
+    layers, x = [student.Affine(3), student.Affine(3)], draw.normal(2, 4, 3)
+    states = [{"scale": draw.normal(3), "shift": draw.normal(3)} for _ in layers]
+    assert_follows_parameters(layers, states, lambda state: x * state["scale"] + state["shift"], x)
+    assert_any_layout(layers[0], x)
 
 
 @points(0.5, see="Parameters")
@@ -51,3 +64,4 @@ def test_gradients_and_dtype(student, draw, assert_precise):
     x = draw.normal(2, 3, dtype=torch.float64)
     layer = layer.to(torch.float64)
     assert_precise(layer(x), layer(x + 1e-13), "output")
+    assert_full_precision(layer(x), x, name="output")  # scale and shift are as at first

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_any_layout, assert_close, assert_shape, assert_unchanged, points
 
 
 @points(0.75)
@@ -16,6 +16,7 @@ def test_every_difference(student, reference, draw):
         a, b = draw.normal(n, d), 100 * draw.normal(m, d)
         right = torch.stack([row - b for row in a])
         assert_close(student.differences(a, b), right, name="result", context=f"for {n} and {m} vectors")
+    assert_any_layout(student.differences, draw.normal(2, 3), draw.normal(4, 3), name="result")
 
 
 @points(0.5, see="Shapes and broadcasting")
@@ -31,4 +32,4 @@ def test_inputs_unchanged_and_dtype_kept(student, draw, assert_double):
     """`a` and `b` keep their values, and float64 vectors have float64 differences."""
     a, b = draw.normal(2, 3, dtype=torch.float64), draw.normal(5, 3, dtype=torch.float64)
     assert_unchanged(student.call("differences", a, b))
-    assert_double("differences", a, b, output="result")
+    assert_double("differences", a, b, output="result", right=a[:, None] - b)

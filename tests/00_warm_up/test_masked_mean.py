@@ -2,7 +2,14 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
 
 
 @points(1.25, see="Masks")
@@ -14,9 +21,13 @@ def test_mean_of_the_tokens(student, reference, draw):
 
     for batch, length, d in (draw.sizes(3), (1, 521, 43), (5, 1, 1)):
         x, mask = draw.normal(batch, length, d), with_a_token(draw.bools(batch, length))
+        x[0, -1] = 0  # a token all the same
         right = torch.stack([row[keep].mean(0) for row, keep in zip(x, mask, strict=True)])
         context = f"for x of shape {(batch, length, d)}"
         assert_close(student.masked_mean(x, mask), right, name="result", context=context)
+    assert_any_layout(
+        student.masked_mean, draw.normal(2, 3, 4), with_a_token(draw.bools(2, 3)), name="result"
+    )
 
 
 @points(0.75, see="Masks")
@@ -51,6 +62,12 @@ def test_sentence_without_tokens(student, reference, draw):
     assert not after[1].isnan().any(), "A sentence without tokens gets NaN. It should get zeros."
     reference.assert_close(after[1], name="result", context="of a sentence without tokens")
     assert_close(after[[0, 2]], before[[0, 2]], name="result", context="of the other sentences")
+    for which in ([0, 1], [0, 1, 2]):
+        mask[which] = False
+        after = student.masked_mean(x, mask)
+        context = f"where {len(which)} of 3 sentences have no tokens"
+        assert not after.isnan().any(), f"It contains NaN {context}. Each of them should get zeros."
+        assert_close(after[which], torch.zeros(len(which), 2), name="result", context=context)
 
 
 @points(0.5)
@@ -59,7 +76,8 @@ def test_inputs_unchanged_and_dtype_kept(student, draw, assert_double):
     x = draw.normal(2, 4, 3, dtype=torch.float64)
     mask = torch.tensor([[True, True, True, True], [True, False, False, False]])
     assert_unchanged(student.call("masked_mean", x, mask))
-    assert_double("masked_mean", x, mask, output="result")
+    right = torch.stack([x[0].mean(dim=0), x[1, 0]])
+    assert_double("masked_mean", x, mask, output="result", right=right)
 
 
 def with_a_token(mask):

@@ -3,6 +3,7 @@
 import torch
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_differs,
     assert_shape,
@@ -25,6 +26,7 @@ def test_equals_the_formula(student, reference, draw):
         right = torch.softmax(x, dim=-1)
         context = f"for x of shape {tuple(shape)}"
         assert_close(student.stable_softmax(x, dim=-1), right, name="weights", context=context)
+    assert_any_layout(student.stable_softmax, draw.normal(2, 3, 4), -1, name="weights")
 
 
 @points(0.75, see="The softmax along an axis")
@@ -96,4 +98,4 @@ def test_input_unchanged_and_dtype_kept(student, draw, assert_double):
     """`x` keeps its values, and float64 numbers have float64 weights, as precise as that."""
     x = draw.normal(2, 3, dtype=torch.float64)
     assert_unchanged(student.call("stable_softmax", x, 0))
-    assert_double("stable_softmax", x, 1, output="weights")
+    assert_double("stable_softmax", x, 1, output="weights", right=torch.softmax(x, dim=1))

@@ -4,10 +4,6 @@ from gradekit.checks import Alternatives
 
 right = Alternatives(cell="positional_encoder")
 
-right("table_with_two_axes", '"pe", pe.unsqueeze(0)', '"pe", pe')
-right.edit("self.pe.size(1)", "self.pe.size(0)")
-right.edit("self.pe[:, :length]", "self.pe[:length]")
-
 right("not_persistent", "pe.unsqueeze(0))", "pe.unsqueeze(0), persistent=False)")
 right("exp_and_log", "position / 10000 ** (even / d_model)")
 right.to("position * torch.exp(even * (-math.log(10000.0) / d_model))")
@@ -17,9 +13,7 @@ right.edit("position / 10000 ** (even / d_model)", "position * torch.pow(10000, 
 
 right("float64_inside", "torch.arange(max_seq_len)", "torch.arange(max_seq_len, dtype=torch.float64)")
 
-right("other_name_and_order", '"pe"', '"table"')
-right.edit("self.pe.size(1)", "self.table.size(1)")
-right.edit("return x + self.pe[:, :length]", "return torch.add(self.table.narrow(1, 0, length), x)")
+right("other_order", "return x + self.pe[:, :length]", "return torch.add(self.pe.narrow(1, 0, length), x)")
 right.edit("math.sqrt(self.d_model)", "self.d_model**0.5")
 
 right("root_as_a_tensor", "math.sqrt(self.d_model)", "torch.sqrt(torch.tensor(self.d_model))")
@@ -50,7 +44,7 @@ class PositionalEncoder(nn.Module):
         return output
 """)
 
-right("on_the_fly").source("""
+right("own_function").source("""
 def codes(length, d_model):
     angle = torch.outer(torch.arange(length), 10000.0 ** (-torch.arange(0, d_model, 2) / d_model))
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
@@ -61,14 +55,14 @@ class PositionalEncoder(nn.Module):
         super().__init__()
         if d_model % 2 == 1:
             raise ValueError(f"odd width {d_model}")
-        self.d_model = d_model
         self.max_seq_len = max_seq_len
+        self.register_buffer("pe", codes(max_seq_len, d_model)[None])
 
     def forward(self, x):
         length = x.shape[1]
         if length > self.max_seq_len:
             raise ValueError(f"{length} positions, but at most {self.max_seq_len}")
-        return x * self.d_model**0.5 + codes(length, self.d_model).to(x)
+        return x * x.shape[2] ** 0.5 + self.pe[0, :length].to(x)
 """)
 
 right("own_types_of_exception").source("""
@@ -180,9 +174,6 @@ class IntegerSequenceEmbedding(nn.Module):
 right("numbers_kept_as_a_buffer", "self.token =")
 right.to('self.register_buffer("numbers", torch.arange(seq_length)[None])\n        self.token =')
 right.edit("torch.arange(length, device=ids.device)", "self.numbers[:, :length]")
-
-right("padding_row")
-right.edit("nn.Embedding(vocab_size, embed_dim)", "nn.Embedding(vocab_size, embed_dim, padding_idx=0)")
 
 right("sparse_gradients").source("""
 class IntegerSequenceEmbedding(nn.Module):

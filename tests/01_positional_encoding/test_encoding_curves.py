@@ -6,10 +6,11 @@ PositionalEncoder, and a curve can only come from the encoder that was passed in
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_shape, assert_varies, fail, points
 
 ENCODER = """
 import math
+import torch
 from torch import nn
 
 
@@ -17,6 +18,7 @@ class Encoder(nn.Module):
     def __init__(self, pe):
         super().__init__()
         self.max_seq_len, self.d_model = pe.shape[1:]
+        self.register_buffer("ones", torch.ones(1, 2, 3) / 2)  # not the table
         self.register_buffer("pe", pe)
 
     def forward(self, x):
@@ -25,11 +27,21 @@ class Encoder(nn.Module):
 
 
 @points(4)
-def test_curves_of_the_dimensions(student, reference):
-    """Each row is the requested column of the encoder's table."""
+def test_curves_of_the_dimensions(student, reference, draw):
+    """Each row is the requested column of the encoder's table, whatever its sizes and numbers, in its dtype."""
     (pe,) = reference.inputs("pe", pe=(1, 20, 20))
     encoder = student.define(ENCODER).Encoder(pe)
     reference.assert_close(student.encoding_curves(encoder, [1, 2, 7, 16]), name="curves")
+
+    encoders, dims = student.define(ENCODER), [5, 1, 3]  # one class for all
+    for length, size in [(3, 1.0), (3, 0.01), (521, 100.0), (1, 1.0), (2, 1.0)]:
+        pe = size * draw.normal(1, length, 6, dtype=torch.float64)
+        curves = student.encoding_curves(encoders.Encoder(pe), dims)
+        context = f"of {len(dims)} dimensions of a table with {length} position{'s' * (length > 1)}"
+        right = pe[0, :, [dim - 1 for dim in dims]].T.contiguous()
+        assert_close(curves, right, name="curves", context=context)
+        if not (torch.as_tensor(curves) == right).all():
+            fail("For a float64 table, the curves are rounded. They should hold the numbers of the table.")
 
 
 @points(2)

@@ -5,7 +5,17 @@ Students may choose the names inside the module. The two tables are found by sha
 
 import torch
 
-from gradekit.checks import assert_close, assert_raises, assert_unchanged, assert_varies, fail, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_follows_parameters,
+    assert_raises,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    fail,
+    points,
+)
 
 
 def find_table(embed, rows: int, width: int) -> str | None:
@@ -34,9 +44,13 @@ def set_table(embed, table: torch.Tensor) -> None:
     """Replace the student's table of the same shape, if there is one."""
     name = find_table(embed, *table.shape)
     if name is not None:
-        own = embed.parameters()[name]
-        transposed = [size for size in own.shape if size != 1] != list(table.shape)
-        embed.load_state({name: (table.T if transposed else table).reshape(own.shape).contiguous()})
+        embed.load_state({name: laid_out(table, embed.parameters()[name])})
+
+
+def laid_out(table: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """Return the table in the shape of the student's own."""
+    transposed = [size for size in own.shape if size != 1] != list(table.shape)
+    return (table.T if transposed else table).reshape(own.shape).contiguous()
 
 
 @points(7, see="Learned positions")
@@ -56,6 +70,19 @@ def test_sum_of_token_and_position(student, reference, draw):
             expected = tokens[ids] + positions[: seq_length - 1]
             context = f"for the {time} ids of shape {tuple(ids.shape)}"
             assert_close(embed(ids), expected, name="output", context=context)
+    assert_any_layout(embed.eval(), ids)
+
+    modules, ids = [student.IntegerSequenceEmbedding(7, 3, 5) for _ in range(2)], draw.integers(0, 7, (2, 4))
+    names = {rows: find_table(modules[0], rows, 3) for rows in (7, 5)}
+    if None not in names.values():
+        own = modules[0].parameters()
+        tables = [{rows: draw.normal(rows, 3) for rows in names} for _ in modules]
+        states = [
+            {names[rows]: laid_out(table, own[names[rows]]) for rows, table in each.items()}
+            for each in tables
+        ]
+        rights = {id(state): each[7][ids] + each[5][:4] for state, each in zip(states, tables, strict=True)}
+        assert_follows_parameters(modules, states, lambda state: rights[id(state)], ids)
 
 
 @points(4, see="Learned positions")
@@ -66,15 +93,15 @@ def test_both_tables_are_learned(student, draw):
     tables = {"tokens": vocab_size, "positions": seq_length}
     for what, rows in tables.items():
         read_table(embed, rows, embed_dim, what)
-    ids = draw.integers(1, seq_length, (batch, seq_length - 1))
+    ids = draw.integers(0, seq_length, (batch, seq_length - 1))
     gradients = embed.gradients(ids).parameters
     for what, rows in tables.items():
         gradient = gradients[find_table(embed, rows, embed_dim)]
         assert gradient is not None, f"No gradient reaches the table of the {what}."
         assert gradient.abs().max() > 0, f"The gradient of the table of the {what} is zero."
-    # fewer ids than positions, so that all rows are looked up; the row of id 0 may be kept for padding
+    # fewer ids than positions, so that all rows are looked up
     embed = student.IntegerSequenceEmbedding(seq_length, embed_dim, vocab_size)
-    ids = 1 + torch.arange(2 * (vocab_size - 1)).reshape(2, -1) % (seq_length - 1)
+    ids = torch.arange(2 * vocab_size).reshape(2, -1) % seq_length
     output, gradients = embed(ids), embed.gradients(ids).parameters
     for what, rows in {"tokens": seq_length, "positions": vocab_size}.items():
         table = read_table(embed, rows, embed_dim, what)
@@ -95,10 +122,13 @@ def test_a_vector_depends_on_id_and_place_only(student, draw):
     length = seq_length - 1
     ids = draw.integers(1, seq_length, (batch, length))
     together = embed(ids)
-    short = length // 2 + 1
-    assert_close(
-        embed(ids[:, :short]), together[:, :short], context=f"the output for the first {short} tokens"
-    )
+    for short in (length // 2 + 1, 1):
+        output = embed(ids[:, :short])
+        assert_shape(output, (batch, short, embed_dim), name="output", context=f"for ids {(batch, short)}")
+        context = (
+            f"the output for the first {short} tokens" if short > 1 else "the output for the first token"
+        )
+        assert_close(output, together[:, :short], context=context)
     assert_close(embed(ids[-1:]), together[-1:], context="the output for the last sequence alone")
     assert_varies(together, name="output")
 
@@ -106,13 +136,16 @@ def test_a_vector_depends_on_id_and_place_only(student, draw):
 @points(3)
 def test_too_long_raises(student, draw):
     """A sequence longer than seq_length raises a ValueError that names both lengths; exactly seq_length is allowed."""
-    (limit,) = draw.sizes(1, low=20, high=40)
-    embed = student.IntegerSequenceEmbedding(70, 6, limit)
-    output = embed(draw.integers(1, 15, (2, limit)))
-    assert output.shape[1] == limit, "A sequence of exactly seq_length positions must work."
-    for length in (limit + 1, limit + 30):
-        ids = draw.integers(1, 15, (2, length))
-        assert_raises(ValueError, lambda ids=ids: embed(ids), mentions=(str(length), str(limit)))
+    (size,) = draw.sizes(1, low=20, high=40)
+    for limit in (size, 1):  # a table of one position would broadcast
+        embed = student.IntegerSequenceEmbedding(70, 6, limit)
+        output = embed(draw.integers(1, 15, (2, limit)))
+        assert output.shape[1] == limit, "A sequence of exactly seq_length positions must work."
+        for length in (limit + 1, limit + 30):
+            ids = draw.integers(1, 15, (2, length))
+            assert_raises(
+                ValueError, lambda embed=embed, ids=ids: embed(ids), mentions=(str(length), str(limit))
+            )
 
 
 @points(2)

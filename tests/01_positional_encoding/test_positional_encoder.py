@@ -1,17 +1,19 @@
 """Hidden checks of PositionalEncoder.
 
-Students may store the table as they like, so no check reads an attribute: the table is the output
-for an input of zeros.
+One check reads the buffer `pe`. For the others the table is the output for an input of zeros, wherever it is stored.
 """
 
 import torch
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_raises,
     assert_reaches,
+    assert_shape,
     assert_unchanged,
     assert_varies,
+    fail,
     points,
 )
 
@@ -29,7 +31,7 @@ def tolerance(length: int) -> torch.Tensor:
     return 1e-5 + 5e-7 * torch.arange(length).unsqueeze(1)
 
 
-@points(10, see="The sinusoidal encoding")
+@points(9, see="The sinusoidal encoding")
 def test_table_of_sines_and_cosines(student, reference, draw):
     """For an input of zeros, the output is the table: sine and cosine of the same angle, alternating."""
     encoder = student.PositionalEncoder(12, max_seq_len=12)
@@ -49,6 +51,7 @@ def test_input_is_scaled(student, reference):
     (x,) = reference.inputs("x", x=(1, 5, 12))
     encoder = student.PositionalEncoder(12, max_seq_len=10)
     reference.assert_close(encoder(x) - encoder(torch.zeros(1, 5, 12)), name="scaled")
+    assert_any_layout(encoder.eval(), x.expand(2, 5, 12))
 
 
 @points(4)
@@ -101,7 +104,24 @@ def test_follows_its_dtype(student):
         )
 
 
-@points(3, see="Why the table is a buffer")
+@points(2, see="Why the table is a buffer")
+def test_table_is_the_buffer_pe(student, draw):
+    """The table is the buffer `pe`, of shape (1, max_seq_len, d_model)."""
+    for length, half in (draw.sizes(2, low=4, high=20), (1, 3), (90, 1)):
+        encoder = student.PositionalEncoder(2 * half, max_seq_len=length)
+        buffers = encoder.buffers()
+        if "pe" not in buffers:
+            fail(f"The module has no buffer `pe`. Its buffers: {', '.join(sorted(buffers)) or 'none'}.")
+        context = f"for d_model={2 * half} and max_seq_len={length}"
+        assert_shape(buffers["pe"], (1, length, 2 * half), name="pe", context=context)
+        if not torch.allclose(buffers["pe"].double(), sinusoids(length, 2 * half), atol=1e-3):
+            output = encoder(torch.zeros(1, length, 2 * half))
+            assert_close(
+                buffers["pe"], output, name="pe", context=", compared with what you add to the input,"
+            )
+
+
+@points(2, see="Why the table is a buffer")
 def test_has_no_parameters(student):
     """The table is not learned: the module has no parameters."""
     encoder = student.PositionalEncoder(6, max_seq_len=9)
@@ -126,20 +146,25 @@ def test_input_is_not_changed(student, draw):
 def test_odd_width_raises(student, draw):
     """An odd d_model raises a ValueError that names the width."""
     (half,) = draw.sizes(1, low=10, high=40)
-    width = 2 * half + 1
-    assert_raises(ValueError, lambda: student.PositionalEncoder(width), mentions=(str(width),))
+    for width in (2 * half + 1, 3, 1):
+        assert_raises(
+            ValueError, lambda width=width: student.PositionalEncoder(width), mentions=(str(width),)
+        )
 
 
 @points(3)
 def test_too_long_raises(student, draw):
     """A sequence longer than max_seq_len raises a ValueError that names both lengths. max_seq_len itself, by default 80, is allowed."""
-    (limit,) = draw.sizes(1, low=20, high=40)
-    encoder = student.PositionalEncoder(6, max_seq_len=limit)
-    output = encoder(torch.zeros(1, limit, 6))
-    assert output.shape[1] == limit, "A sequence of exactly max_seq_len positions must work."
-    for length in (limit + 1, limit + 30):
-        x = torch.zeros(1, length, 6)
-        assert_raises(ValueError, lambda x=x: encoder(x), mentions=(str(length), str(limit)))
+    (size,) = draw.sizes(1, low=20, high=40)
+    for limit in (size, 1):  # a table of one position would broadcast
+        encoder = student.PositionalEncoder(6, max_seq_len=limit)
+        output = encoder(torch.zeros(1, limit, 6))
+        assert output.shape[1] == limit, "A sequence of exactly max_seq_len positions must work."
+        for length in (limit + 1, limit + 30):
+            x = torch.zeros(1, length, 6)
+            assert_raises(
+                ValueError, lambda encoder=encoder, x=x: encoder(x), mentions=(str(length), str(limit))
+            )
     encoder = student.PositionalEncoder(6)
     assert encoder(torch.zeros(1, 80, 6)).shape[1] == 80, "By default, 80 positions must work."
     assert_raises(ValueError, lambda: encoder(torch.zeros(1, 81, 6)), mentions=("81", "80"))

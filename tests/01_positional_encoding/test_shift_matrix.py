@@ -31,6 +31,8 @@ def test_moves_every_code_ahead(student, reference, draw):
     assert_moves(student.shift_matrix(offset, 2 * half), offset, 2 * half)
     assert_moves(student.shift_matrix(5, 130), 5, 130)
     assert_moves(student.shift_matrix(1000, 16), 1000, 16)  # where a base near 10000 shows
+    for offset, d_model in [(8, 8), (16, 8), (1, 2), (2, 2), (300, 4)]:
+        assert_moves(student.shift_matrix(offset, d_model), offset, d_model)
 
 
 @points(5, see="One step ahead is a rotation")

@@ -44,6 +44,20 @@ def same_dtype(PositionalEncoder):
         assert found.dtype == kind, "The output doesn't have the dtype of the module."
 
 
+@try_it("test_positional_encoder", "test_table_is_the_buffer_pe")
+def buffer_of_three_positions(PositionalEncoder):
+    """The buffer `pe` of an encoder with 3 positions of width 2: at position 0 are the sine and the cosine of 0."""
+    found = dict(PositionalEncoder(2, max_seq_len=3).named_buffers())
+    print("There should be a buffer `pe`. There are", list(found))
+    assert "pe" in found, "The table isn't registered as the buffer `pe`."
+    print("Its shape should be (1, 3, 2). It is", tuple(found["pe"].shape))
+    assert found["pe"].shape == (1, 3, 2), "The buffer `pe` has the wrong shape."
+    print("It should begin with [0, 1]. It begins with", found["pe"][0, 0].tolist())
+    assert torch.allclose(found["pe"][0, 0], torch.tensor([0.0, 1.0]), atol=1e-4), (
+        "The buffer isn't the table."
+    )
+
+
 @try_it("test_positional_encoder", "test_has_no_parameters")
 def nothing_to_learn(PositionalEncoder):
     """The table is not learned."""
@@ -184,10 +198,10 @@ def two_tables_learn(IntegerSequenceEmbedding):
 
 @try_it("test_integer_sequence_embedding", "test_both_tables_are_learned")
 def which_rows_learn(IntegerSequenceEmbedding):
-    """Tokens 1 and 2 are at four positions, so their rows learn, and those of all positions."""
+    """Tokens 0, 1 and 2 are at four positions, so their rows learn, and those of all positions."""
     embedding = IntegerSequenceEmbedding(3, 2, 4)
-    embedding(torch.tensor([[1, 2, 1, 2]])).sum().backward()
-    for rows, wanted in [(3, [1, 2]), (4, [0, 1, 2, 3])]:
+    embedding(torch.tensor([[1, 2, 0, 2]])).sum().backward()
+    for rows, wanted in [(3, [0, 1, 2]), (4, [0, 1, 2, 3])]:
         (table,) = (table for table in embedding.parameters() if rows in table.shape)
         still = [axis for axis in range(table.dim()) if table.shape[axis] != rows]
         found = table.grad.to_dense().abs().sum(dim=still).nonzero().flatten().tolist()

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from gradekit.checks import (
     TORCH_ATTENTION,
     assert_close,
+    assert_full_precision,
     assert_reaches,
     assert_varies,
     fail,
@@ -47,10 +48,12 @@ def assert_gradients(student, /, name, q, k, v, *mask):
 
 
 @for_checks
-def assert_precise(output, weights, v):
-    """Fail unless all are float64, and the output is as precise as that."""
+def assert_precise(output, weights, v, scores):
+    """Fail unless all are float64, and the weights and the output are as precise as that; `scores` are the right ones."""
     if not output.dtype == weights.dtype == torch.float64:
         fail(f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}.")
     context = ", compared with your weights times v,"
     assert_close(output, weights @ v, name="output", context=context, atol=1e-10, rtol=1e-10)
     assert_varies(output, name="output")
+    # 6 digits: a root that is a float32 tensor is precise enough
+    assert_full_precision(weights, torch.softmax(scores, dim=-1), name="weights", digits=6)

@@ -5,8 +5,8 @@ from gradekit.checks import Equivalents
 SCORES = "scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)"
 SYMMETRIC = "`transpose` takes its two axes in either order."
 OWN_TENSOR = "The tensor was made in the line before, so nobody else sees the change."
-ROWS = "scores = torch.stack([row, row.flip(0), row + 1000]).unsqueeze(0)"
-WANTED = "expected = torch.stack([weights, weights.flip(0), weights]).unsqueeze(0)"
+ROWS = "rows = torch.stack([row, row.flip(0), row + 1000]).unsqueeze(0)"
+WANTED = "right = torch.stack([weights, weights.flip(0), weights]).unsqueeze(0)"
 
 same = Equivalents("by_hand")
 
@@ -71,14 +71,12 @@ same(
 )
 same(
     ROWS,
-    'scores = vars(check_softmax).setdefault("_scores", torch.stack([row, row.flip(0), row + 1000]).unsqueeze(0))',
+    'rows = vars(check_softmax).setdefault("_rows", torch.stack([row, row.flip(0), row + 1000]).unsqueeze(0))',
 )
 same(
     WANTED,
-    'expected = vars(check_softmax).setdefault("_expected", torch.stack([weights, weights.flip(0), weights]).unsqueeze(0))',
+    'right = vars(check_softmax).setdefault("_right", torch.stack([weights, weights.flip(0), weights]).unsqueeze(0))',
 )
-same("before = scores.clone()")
-same.to('before = vars(check_softmax).setdefault("_before", scores.clone())')
 
 same.because("A row has one axis, so -1 is 0.")
 same.edit(ROWS, "row.flip(0),", "row.flip(-1),")

@@ -1,8 +1,10 @@
 """Checks of exercise 2: attention without a mask."""
 
+import math
+
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_any_layout, assert_close, assert_shape, assert_unchanged, points
 
 
 @points(6, see="Attention as a function")
@@ -73,6 +75,8 @@ def test_leading_axes(student, reference, draw, assert_queries_matter):
         name="output",
         context="with 5 axes",
     )
+    q, k, v = draw.normal(2, 3, 4, 5), draw.normal(2, 3, 6, 5), draw.normal(2, 3, 6, 7)
+    assert_any_layout(student.attention, q, k, v, name="output or weights")
 
 
 @points(2)
@@ -93,7 +97,7 @@ def test_gradients(draw, assert_gradients):
 def test_float64(student, draw, assert_precise):
     """For float64 inputs, the output is float64 at full precision."""
     q, k, v = (draw.normal(3, *shape, dtype=torch.float64) for shape in [(2, 5), (4, 5), (4, 7)])
-    assert_precise(*student.attention(q, k, v), v)
+    assert_precise(*student.attention(q, k, v), v, q @ k.mT / math.sqrt(5))
 
 
 @points(1)

@@ -11,6 +11,10 @@ def test_hides_the_future(student, reference):
     mask = student.make_causal_mask(6).squeeze()
     reference.assert_close(mask.triu(1), name="mask", context="above the diagonal")
     assert_varies(mask, name="mask")
+    for length in (2, 3, 300):
+        mask = student.make_causal_mask(length)
+        if tuple(mask.shape) == (length, length) and mask.triu(1).any():
+            fail(f"For length {length}, the mask shows a key that comes after the query.")
 
 
 @points(2, see="The future")
@@ -19,6 +23,10 @@ def test_shows_the_past(student, reference):
     mask = student.make_causal_mask(6).squeeze()
     reference.assert_close(mask.tril(-1), name="mask", context="below the diagonal")
     assert_varies(mask, name="mask")
+    for length in (2, 3, 300):
+        mask = student.make_causal_mask(length)
+        if tuple(mask.shape) == (length, length) and not mask[below(length)].all():
+            fail(f"For length {length}, the mask hides a key that comes before the query.")
 
 
 @points(2, see="The future")
@@ -43,3 +51,8 @@ def test_is_boolean(student):
     """The mask is a boolean tensor."""
     mask = student.make_causal_mask(4)
     assert mask.dtype == torch.bool, f"The mask has dtype {mask.dtype}. It has to be torch.bool."
+
+
+def below(length: int) -> torch.Tensor:
+    """True below the diagonal."""
+    return torch.ones(length, length, dtype=torch.bool).tril(-1)

@@ -5,11 +5,14 @@ Every check also needs the right ones to be accepted, so a test that rejects eve
 
 import softmaxes
 
-from gradekit.checks import forbid, judge, points
+from gradekit.checks import forbid, forbid_in, judge, points
 
 no_other_softmax = forbid(
     "softmax", "log_softmax", "_softmax", "Softmax*", "LogSoftmax", "softmin", "logsumexp"
 )
+
+#: the softmax in it is forbidden, too
+no_attention = forbid_in(["check_softmax"], "attention", "masked_attention")
 
 rejects = judge("check_softmax", "softmax", softmaxes.RIGHT, wrong=softmaxes.wrong)
 
@@ -34,13 +37,13 @@ def test_other_axes(rejects):
 
 @points(2)
 def test_three_axes(rejects):
-    """It accepts correct functions, and rejects one that is right only up to two axes."""
+    """It accepts correct functions, and rejects those that are right only up to two axes, or fail for a single row."""
     rejects()
 
 
 @points(2)
 def test_large_scores(rejects):
-    """It accepts correct functions, and rejects those that fail for scores of about 1000."""
+    """It accepts correct functions, and rejects those that fail for scores of about 1000, alone or beside others."""
     rejects()
 
 

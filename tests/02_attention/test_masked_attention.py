@@ -1,8 +1,18 @@
 """Checks of exercise 4: attention with a mask. None of them uses the student's other answers."""
 
+import math
+
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    fail,
+    points,
+)
 
 
 @points(4, see="Masked attention")
@@ -29,6 +39,8 @@ def test_weights_equal_the_formula(student, reference):
     mask = reference.integers("mask", 0, 2, (3, 4, 4)).bool() | torch.eye(4, dtype=torch.bool)
     _, weights = student.masked_attention(q, k, v, mask)
     reference.assert_close(weights, name="weights")
+    if (weights[~mask] != 0).any():
+        fail("A hidden key has a tiny weight. It should be 0: its score has to be lower.")
 
 
 @points(2)
@@ -95,6 +107,7 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
         )
     more = student.masked_attention(q[None], k[None], v[None], mask[None])[0][0]
     assert_close(more, output, name="output", context="with 5 axes, compared with that with 4,")
+    assert_any_layout(student.masked_attention, q, k, v, mask, name="output or weights")
 
 
 @points(3, see="Masked attention")
@@ -134,6 +147,10 @@ def test_query_with_no_key(student, reference, assert_queries_matter):
     reference.assert_close(
         torch.cat([output[1], weights[1]], dim=-1), name="output", context="and weights of an empty sequence"
     )
+    after = torch.cat(student.masked_attention(q, k, v, torch.zeros_like(mask)), dim=-1)
+    assert_close(
+        after, torch.zeros(3, 2, 11), name="output", context="and weights of a batch with no key at all"
+    )
 
 
 @points(1)
@@ -151,12 +168,14 @@ def test_gradients(draw, assert_gradients):
 def test_inputs_unchanged_and_dtype_kept(student, draw, assert_precise):
     """The inputs, including the mask, keep their values, and for float64 inputs the output is float64 at full precision."""
     q, k, v = (draw.normal(3, *shape, dtype=torch.float64) for shape in [(2, 5), (4, 5), (4, 7)])
-    mask = with_a_key(draw.bools(3, 2, 4))
+    mask = visible = with_a_key(draw.bools(3, 2, 4))
     call = student.call("masked_attention", q, k, v, mask)
     assert_unchanged(call)
+    mask = mask.clone()
     mask[1, 1] = False  # this query may attend to nothing
     assert_unchanged(student.call("masked_attention", q, k, v, mask))
-    assert_precise(*call.value, v)
+    scores = (q @ k.mT / math.sqrt(5)).masked_fill(~visible, -torch.inf)
+    assert_precise(*call.value, v, scores)
 
 
 def with_a_key(mask):

@@ -16,6 +16,10 @@ def test_hides_the_pads(student, reference):
     mask = student.make_padding_mask(ids)
     reference.assert_close(mask.flatten(), name="mask", context="of another batch")
 
+    ids = torch.tensor([[0, 0, 0], [3, 0, 4]])
+    mask = student.make_padding_mask(ids)
+    assert_close(mask.flatten(), (ids != 0).flatten(), name="mask", context="where a sequence is all padding")
+
     ids = 7 * (torch.arange(521) % 90)[None]
     mask = student.make_padding_mask(ids)
     assert_close(mask.flatten(), (ids != 0).flatten(), name="mask", context="of one long sequence")
@@ -34,8 +38,8 @@ def test_shape(student, reference):
 @points(2)
 def test_other_pad_id(student, reference):
     """The padding id is the argument pad_idx, and 0 is then an ordinary token."""
-    ids = reference.integers("ids of another vocabulary", 0, 5, (3, 7))
-    for pad_idx in [2, 4]:
+    some = reference.integers("ids of another vocabulary", 0, 5, (3, 7))
+    for ids, pad_idx in [(1 + some, 3), (some, 2), (some, 4)]:  # without any 0, with some
         mask = student.make_padding_mask(ids, pad_idx=pad_idx).flatten()
         swapped = torch.where(ids == pad_idx, 0, torch.where(ids == 0, pad_idx, ids))
         same = student.make_padding_mask(swapped, 0).flatten()

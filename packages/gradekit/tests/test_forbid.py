@@ -97,6 +97,8 @@ def test_a_class_of_a_library_costs_the_exercise_but_not_an_own_one_of_its_name(
             "def double(x):\n    return Own().twice(x)",
             10,
         ),
+        ("def double(x):\n    ready_made = 2 * x\n    return ready_made", 10),
+        ("def double(x):\n    def ready_made(n):\n        return 2 * n\n    return ready_made(x)", 10),
     ],
 )
 def test_a_name_may_be_forbidden_in_some_functions_of_an_answer_and_what_they_call(

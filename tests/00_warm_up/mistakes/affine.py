@@ -60,7 +60,7 @@ wrong.costs("A column gets the others' numbers.", "matrix_product")
 wrong.about("test_gradients_and_dtype")
 wrong("detached", RETURN, "return x * self.scale.detach() + self.shift.detach()")
 wrong.says(
-    "No gradient reaches your parameters, so they learn nothing: they are detached, or don't require gradients."
+    "At least one of your parameters gets no gradient, so it learns nothing: it is detached, or doesn't require gradients."
 )
 wrong("no_grad", RETURN, "with torch.no_grad():\n            return x * self.scale + self.shift")
 wrong.says("Under `torch.no_grad()` no gradient is recorded, so nothing is learned.")

@@ -51,4 +51,6 @@ wrong("in_place", HIDE, "x[~mask] = 0\n    tokens = x")
 wrong.says("You write zeros into `x` itself, which the caller still needs.")
 wrong.says("`x.masked_fill(…)` returns a new tensor.")
 wrong("in_float32", HIDE, "tokens = x.float().masked_fill(~mask.unsqueeze(-1), 0)")
-wrong.says("You convert to float32, so half of the digits of a float64 number are lost.")
+wrong.says(
+    "Half of the digits of a float64 number are lost: you convert to float32, or put numbers into a new float32 tensor."
+)

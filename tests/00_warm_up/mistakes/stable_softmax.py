@@ -53,4 +53,6 @@ wrong("in_place", "largest = x.amax(dim=dim, keepdim=True)", "x -= x.amax(dim=di
 wrong.edit("torch.exp(x - largest)", "torch.exp(x)")
 wrong.says("`x -= …` changes the tensor of the caller. Write `x = x - …`, which makes a new one.")
 wrong("in_float32", "torch.exp(x - largest)", "torch.exp((x - largest).float())")
-wrong.says("You convert to float32, so half of the digits of a float64 number are lost.")
+wrong.says(
+    "Half of the digits of a float64 number are lost: you convert to float32, or put numbers into a new float32 tensor."
+)

@@ -15,6 +15,7 @@ wrong("always_32_positions", "return curves.T", "return curves[:32].T")
 wrong.says("Your curves end after 32 positions. They should be as long as the encoder's table.")
 wrong("always_these_dimensions", "for dim in hidden_dims", "for dim in [1, 2, 7, 16]")
 wrong.says("You always return dimensions 1, 2, 7 and 16. Use hidden_dims.")
+wrong.costs("It returns other curves than those that are requested.", "always_these_dimensions")
 
 wrong.about("test_curves_of_the_dimensions", "test_one_row_per_dimension")
 wrong("positions_for_dimensions", "table[:, columns]", "table[columns].T")

@@ -18,6 +18,8 @@ def check_softmax(function):
         assert torch.allclose(ratio.log(), scores[..., :1] - scores, atol=1e-3), "wrong ratio of weights"
         high = function(scores + 1000)
         assert torch.allclose(high, found, atol=1e-3), "large scores"
+        apart = scores + 2000 * torch.arange(size[0] if len(size) > 1 else 1).view(-1, *[1] * (len(size) - 1))
+        assert torch.allclose(function(apart), found, atol=1e-3), "rows that are far apart"
 """)
 
 right("returns_whether_it_is_right").source("""

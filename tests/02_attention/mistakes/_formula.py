@@ -49,7 +49,9 @@ def of_the_formula(wrong, unequal, large, heads, hygiene):
     wrong("weights_detached", "weights @ v", "weights.detach() @ v")
     wrong.says("You detached the weights, so no gradient reaches q and k through the output.")
     wrong("computed_without_gradients", softmax, "torch.softmax(scores.detach(), dim=-1)")
-    wrong.says("No gradient reaches q and k: you detached the scores, or computed them under `no_grad`.")
+    wrong.says(
+        "No gradient reaches q and k: the scores or the weights are detached, or computed under `no_grad`."
+    )
 
     wrong.about(weights)
     wrong("scores_returned", pair, "return output, scores")
@@ -68,4 +70,6 @@ def of_the_formula(wrong, unequal, large, heads, hygiene):
     wrong.about(hygiene["dtype"])
     wrong("float32_inside")
     wrong.edit("d_k = q.shape[-1]", "q, k, v = q.float(), k.float(), v.float()\n    d_k = q.shape[-1]")
-    wrong.says("You converted the inputs or the results to float32. Keep the dtype of the inputs.")
+    wrong.says(
+        "You converted the inputs or the results to float32, or put them into a new float32 tensor. Keep their dtype."
+    )

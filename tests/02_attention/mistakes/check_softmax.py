@@ -2,22 +2,23 @@
 
 from gradekit.checks import Mistakes
 
-COMPARED = """    assert torch.allclose(found, expected, atol=1e-3), (
-        f"For the scores {before.tolist()} the weights should be {expected.tolist()}, but are {found.tolist()}."
-    )
+COMPARED = """        assert torch.allclose(found, expected, atol=1e-3), (
+            f"For the scores {before.tolist()} the weights should be {expected.tolist()}, but are {found.tolist()}."
+        )
 """
-UNCHANGED = """    assert torch.equal(scores, before), "The function changes the scores that it is given."
+UNCHANGED = """        assert torch.equal(scores, before), "The function changes the scores that it is given."
 """
 CLOSE = "torch.allclose(found, expected, atol=1e-3)"
 ROWS = "torch.stack([row, row.flip(0), row + 1000]).unsqueeze(0)"
 WANTED = "torch.stack([weights, weights.flip(0), weights]).unsqueeze(0)"
+CASES = "[(row, weights), (rows, right)]"
 ACCEPTS_NEARLY_ALL = "It accepts nearly every function."
 REJECTS_CORRECT = "A test that rejects correct functions is of no use, whatever else it rejects."
 
 wrong = Mistakes()
 
 wrong.about("test_other_functions")
-wrong("check_of_the_shape", COMPARED, "    assert found.shape == expected.shape\n")
+wrong("check_of_the_shape", COMPARED, "        assert found.shape == expected.shape\n")
 wrong.says("Your check looks only at the shape, which nearly every function gets right.")
 wrong.says("Compare the weights as well.")
 wrong.costs(ACCEPTS_NEARLY_ALL)
@@ -44,6 +45,7 @@ wrong.says("In your examples all scores of a row are equal. Nearly every functio
 
 wrong.about("test_other_axes")
 wrong("check_of_the_columns", "function(scores)", "function(scores.transpose(1, 2)).transpose(1, 2)")
+wrong.edit(CASES, "[(rows, right)]")
 wrong.says("Your check expects columns to sum to 1, so it rejects correct functions.")
 wrong.costs(REJECTS_CORRECT)
 wrong("check_of_one_row", ROWS, "row + 1000")
@@ -60,9 +62,17 @@ wrong.says(
     "Your check accepts a function that is right only up to two axes. Add a tensor with three, whose parts differ."
 )
 
+wrong("check_without_a_single_row", CASES, "[(rows, right)]")
+wrong.says("Your check accepts a function that raises an error for one row alone, a tensor with one axis.")
+wrong("check_of_two_axes_only", "row + 1000]).unsqueeze(0)", "row + 1000])")
+wrong.edit("weights.flip(0), weights]).unsqueeze(0)", "weights.flip(0), weights])")
+wrong.edit(CASES, "[(rows, right)]")
+wrong.says("Your check accepts functions that are right only for two axes.")
+wrong.says("Try one row alone, and a tensor with three axes whose parts differ.")
+
 wrong.about("test_large_scores")
 wrong("check_of_small_scores", "row + 1000", "row + 10")
-wrong.says("All scores in your check are small. Try some of about 1000.")
+wrong.says("Your check compares no weights of scores of about 1000. Try some, also beside small ones.")
 wrong("check_of_equal_large_scores", "row + 1000", "torch.full((2,), 1000.0)")
 wrong.edit("weights.flip(0), weights]", "weights.flip(0), torch.full((2,), 0.5)]")
 wrong.says("The large scores in your check are all equal, so a function that cuts them off goes unnoticed.")

@@ -40,6 +40,7 @@ wrong("summed_over_the_pairs", "(q * k).sum(dim=-1)", "(q * k).sum(dim=0)")
 wrong.says("You sum over the pairs. Sum over the width, the last axis.")
 wrong("too_few_pairs", "10_000", "4")
 wrong.says("You draw too few pairs, so the result is mostly chance. Draw at least 10 000.")
+wrong.costs("So few pairs measure nothing.", "too_few_pairs")
 
 wrong.about("test_with_the_scale")
 wrong("never_scaled", SCALE, "        pass")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         assert_varies,
         fail,
     )
+    from gradekit.checks.conditions import assert_any_layout, assert_follows_parameters, assert_full_precision
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
     from gradekit.checks.judging import Implementation, Implementations, judge
@@ -39,9 +40,12 @@ __all__ = [
     "Mistake",
     "Mistakes",
     "StudentError",
+    "assert_any_layout",
     "assert_close",
     "assert_differs",
     "assert_dropped_singly",
+    "assert_follows_parameters",
+    "assert_full_precision",
     "assert_model_kept",
     "assert_raises",
     "assert_reaches",
@@ -76,6 +80,11 @@ _FROM = {
         "assert_dropped_singly",
         "assert_varies",
         "fail",
+    ),
+    "gradekit.checks.conditions": (
+        "assert_any_layout",
+        "assert_follows_parameters",
+        "assert_full_precision",
     ),
     "gradekit.checks.fixtures": (
         "for_checks",

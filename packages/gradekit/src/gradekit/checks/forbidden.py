@@ -71,8 +71,9 @@ def forbid(*patterns: str) -> Any:
 def forbid_in(functions: Sequence[str], *names: str) -> Any:
     """An autouse fixture for a check file: these functions of the answer, and the student's own that they call, use no such name.
 
-    Other functions of the answer may. A name after a dot, as in `F.softmax`, is forbidden as ".softmax", and so is a name
-    imported from torch; the student's own classes may have methods of that name.
+    Other functions of the answer may, and a local variable or function may have such a name. A name after a dot, as in
+    `F.softmax`, is forbidden as ".softmax", and so is a name imported from torch; the student's own classes may have methods
+    of that name.
 
     Example:
         only_own_code = forbid_in(["cosine_similarity", "nearest_words"], ".cosine_similarity")
@@ -128,8 +129,13 @@ def _used_in(nodes: Sequence[ast.AST], functions: Sequence[str]) -> set[str]:
         if isinstance(node, ast.ImportFrom) and "torch" in (node.module or ""):
             used |= {f".{alias.name}" for alias in node.names}
     while todo:
-        for node in ast.walk(ast.Module(bodies.pop(todo.pop(), []), [])):
-            if isinstance(node, ast.Name):
+        tops = bodies.pop(todo.pop(), [])
+        inside = list(ast.walk(ast.Module(tops, [])))
+        local = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        local |= {node.arg for node in inside if isinstance(node, ast.arg)}
+        local |= {node.name for node in inside if isinstance(node, ast.FunctionDef) and node not in tops}
+        for node in inside:
+            if isinstance(node, ast.Name) and node.id not in local:
                 used.add(node.id)
                 todo.append(node.id)
             elif isinstance(node, ast.Attribute):

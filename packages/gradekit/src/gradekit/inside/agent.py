@@ -12,7 +12,7 @@ import sys
 import traceback
 from typing import Any, NamedTuple
 
-from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor
+from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor, to_numpy
 from gradekit.inside.cell_figures import CellFigures
 from gradekit.inside.graph import copy_of, is_same
 from gradekit.inside.implementation import LoadedImplementation
@@ -111,10 +111,17 @@ class Agent:
         seed: int = 0,
         gradients: bool = False,
         drawing: bool = False,
+        contiguous: bool = True,
     ) -> dict[str, Any]:
-        """Call a function. With `gradients`, differentiate what it returns; with `drawing`, return what it draws."""
+        """Call a function. With `gradients`, differentiate what it returns; with `drawing`, return what it draws.
+
+        Without `contiguous`, the numbers of its arrays are in another order in memory, as after a transposition.
+        """
         function = target if name is None else self._lookup(name, scope)
         args = [self._lookup(arg.name, arg.scope) if isinstance(arg, _Named) else arg for arg in args]
+        if not contiguous:
+            args = list(map(_not_contiguous, args))
+            kwargs = {key: _not_contiguous(value) for key, value in kwargs.items()}
         if gradients:
             args = [_leaf(value) for value in args]
             kwargs = {key: _leaf(value) for key, value in kwargs.items()}
@@ -164,7 +171,7 @@ class Agent:
         return {"value": self._history.changes(names, after)}
 
     def do_module(self, target: Any, action: str, value: Any = None) -> dict[str, Any]:
-        """Read or change a module: `state`, `parameters`, `load_state`, `load_known`, `to`, `train`."""
+        """Read or change a module: `state`, `parameters`, `buffers`, `load_state`, `load_known`, `to`, `train`."""
         if not _is_module(target):
             raise TypeError(f"{type(target).__name__} is not an nn.Module")
         match action:
@@ -172,6 +179,8 @@ class Agent:
                 return {"value": dict(target.state_dict())}
             case "parameters":
                 return {"value": dict(target.named_parameters())}
+            case "buffers":
+                return {"value": dict(target.named_buffers())}
             case "load_state" | "load_known":
                 unknown = target.load_state_dict(value, strict=False).unexpected_keys
                 if unknown and action == "load_state":
@@ -234,6 +243,16 @@ def _is_own_kind(kind: type) -> bool:
     """Whether the class is a user-defined subclass of a plain type, other than a named tuple."""
     python_s = kind in _PLAIN or kind.__module__ == "collections" or hasattr(kind, "_fields")
     return issubclass(kind, _PLAIN) and not python_s
+
+
+def _not_contiguous(value: Any) -> Any:
+    """An equal array, whose first axis is the fastest in memory: no two of its axes can be joined by a view."""
+    if not is_array(value):
+        return value
+    backwards = range(value.ndim)[::-1]
+    if is_tensor(value):
+        return value.permute(*backwards).contiguous().permute(*backwards)
+    return to_numpy(value).copy(order="F")
 
 
 def _leaf(value: Any) -> Any:

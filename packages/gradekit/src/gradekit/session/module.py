@@ -37,8 +37,9 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs).value
 
-    def call(self, *args: Any, seed: int = 0, **kwargs: Any) -> Call:
-        return self._student._call(self.type_name, {"target": self}, args, kwargs, seed)
+    def call(self, *args: Any, seed: int = 0, contiguous: bool = True, **kwargs: Any) -> Call:
+        target = {"target": self} if contiguous else {"target": self, "contiguous": False}
+        return self._student._call(self.type_name, target, args, kwargs, seed)
 
     def gradients(self, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
         return self._student._gradients(self.type_name, {"target": self}, args, kwargs, seed)
@@ -49,6 +50,10 @@ class Module:
 
     def parameters(self) -> dict[str, Array]:
         return self._named_tensors("parameters")
+
+    def buffers(self) -> dict[str, Array]:
+        """All buffers by name, also those that aren't saved with the module."""
+        return self._named_tensors("buffers")
 
     def load_state(self, values: dict[str, Array], strict: bool = True) -> "Module":
         """Set the named parameters and buffers; the others stay as they are.

@@ -90,13 +90,24 @@ class Student:
         return lambda *args, **kwargs: self.call(name, *args, **kwargs).value
 
     def call(
-        self, name: str, /, *args: Any, seed: int = 0, seconds: float | None = None, **kwargs: Any
+        self,
+        name: str,
+        /,
+        *args: Any,
+        seed: int = 0,
+        seconds: float | None = None,
+        contiguous: bool = True,
+        **kwargs: Any,
     ) -> Call:
         """Call a function or class; returns the value and the arguments that were changed in place.
 
-        `seconds` is for a call that may take longer than others, such as training.
+        `seconds` is for a call that may take longer than others, such as training. With `contiguous=False` the numbers of
+        the arrays are in another order in memory, as after a transposition (see `assert_any_layout`).
         """
-        return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed, seconds)
+        target = {"name": name, "scope": self._scope}
+        if not contiguous:
+            target["contiguous"] = False
+        return self._call(name, target, args, kwargs, seed, seconds)
 
     def gradients(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
         """Call a function and differentiate the probed sum of its float outputs."""

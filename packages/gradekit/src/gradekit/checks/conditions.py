@@ -1,0 +1,88 @@
+"""Assertions that a right formula also holds in double precision, in any memory layout, in each mode, and beside another module."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradekit.checks.comparison import assert_close, fail
+from gradekit.codecs import describe
+from gradekit.inside.arrays import Array, as_numpy, noun
+from gradekit.session.module import Module
+from gradekit.session.values import CheckOutcome, StudentError
+
+#: a value that is wrong by more than this share of the largest right one has another fault than its precision
+_NEARLY = 0.01
+_LAYOUT = "for inputs that aren't contiguous in memory, such as transposed ones,"
+
+
+def assert_full_precision(actual: Any, right: Array, name: str, digits: int = 10) -> None:
+    """Fail if a float64 result is nearly right, but not to `digits` digits: something was rounded, or a small number added.
+
+    A result that isn't even nearly right passes, since it is for the check of the formula. One of another dtype fails.
+
+    Example:
+        x = draw.normal(2, 5, dtype=torch.float64)
+        assert_full_precision(student.normalized(x), F.layer_norm(x, (5,)), name="output")
+    """
+    found, wanted = as_numpy(actual), as_numpy(right)
+    if found is None or wanted is None:
+        fail(f"`{name}` is {describe(actual)}, but should be {noun()}.")
+    if found.dtype != np.float64:
+        fail(f"The inputs are float64, but `{name}` is {str(actual.dtype).removeprefix('torch.')}.")
+    if found.shape != wanted.shape or not np.isfinite(found).all():
+        return
+    largest = np.abs(wanted).max(initial=0)
+    off = np.abs(found - wanted).max(initial=0)
+    if 10.0**-digits * largest < off < _NEARLY * largest:
+        fail(
+            f"The inputs are float64, but `{name}` is right only to about {int(-np.log10(off / largest))} digits. Is a small "
+            "number added somewhere, or a constant rounded?"
+        )
+
+
+def assert_any_layout(call: Callable[..., Any], *args: Any, name: str = "output") -> None:
+    """Fail unless a call returns the same for inputs that aren't contiguous in memory, as after a transposition.
+
+    `call` takes `contiguous=False`, as functions of the student's and modules do.
+
+    Example:
+        assert_any_layout(student.normalized, draw.normal(2, 3, 5))
+    """
+    before = call(*args)
+    try:
+        after = call(*args, contiguous=False)
+    except StudentError as error:
+        if error.outcome != CheckOutcome.FAILED:
+            raise
+        fail(f"It works for contiguous inputs, but {_LAYOUT} {error}")
+    pairs = [(after, before)] if not isinstance(before, tuple | list) else zip(after, before, strict=True)
+    for found, right in pairs:
+        assert_close(found, right, name=name, context=_LAYOUT.removesuffix(","))
+
+
+def assert_follows_parameters(
+    modules: Sequence[Module],
+    states: Sequence[dict[str, Array]],
+    right: Callable[[dict[str, Array]], Array],
+    *args: Any,
+    name: str = "output",
+) -> None:
+    """Fail unless each module computes with its own parameters as they are now, in training and in evaluation mode.
+
+    Two modules of the same sizes are given one state each, and exchange them between their calls. `right` returns the right
+    output for a state. It is for modules whose mode changes nothing.
+
+    Example:
+        modules = [student.Affine(3), student.Affine(3)]
+        states = [{"scale": draw.normal(3), "shift": draw.normal(3)} for _ in modules]
+        assert_follows_parameters(modules, states, lambda state: x * state["scale"] + state["shift"], x)
+    """
+    for training in (True, False):
+        mode = "training" if training else "evaluation"
+        for time, given in (("", states), (" again, after its parameters have changed", states[::-1])):
+            for module, state in zip(modules, given, strict=True):
+                module.load_state(state).train(training)
+            for module, state in zip(modules, given, strict=True):
+                context = f"of one of two modules in {mode} mode{time},"
+                assert_close(module(*args), right(state), name=name, context=context.removesuffix(","))

@@ -1,0 +1,98 @@
+"""Assertions that a right formula also holds in double precision, in any memory layout, in each mode and beside another module."""
+
+import pytest
+
+from gradekit.authoring.grade_variants import grade_variant
+from gradekit.checks.variants import Variant
+
+from .needs import needs_torch
+
+pytestmark = needs_torch
+
+CHECKS = """
+import torch
+from gradekit.checks import assert_any_layout, assert_full_precision, points
+
+
+@points(1)
+def test_precision(student, draw):
+    x = draw.normal(2, 3, dtype=torch.float64)
+    assert_full_precision(student.double(x), 2 * x, name="output")
+
+
+@points(1)
+def test_layout(student, draw):
+    assert_any_layout(student.double, draw.normal(2, 3, 4))
+"""
+MODULE_CHECKS = """
+from gradekit.checks import assert_follows_parameters, points
+
+
+@points(1)
+def test_parameters(student, draw):
+    modules, x = [student.double(2), student.double(2)], draw.normal(3, 2)
+    states = [{"scale": draw.normal(2)} for _ in modules]
+    assert_follows_parameters(modules, states, lambda state: x * state["scale"], x)
+"""
+MODULE = """
+import torch
+shared = torch.nn.Parameter(torch.ones(2))
+class double(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale = {parameter}
+        self.kept = None
+    def forward(self, x):
+        {body}
+"""
+
+
+def failed(course, checks: str, source: str) -> dict[str, str]:
+    """The messages of the checks that an answer fails, by name."""
+    course.checks.write_text(checks)
+    result = grade_variant(course.assignment, Variant("answer", "double", source=source)).result
+    return {
+        check.name: check.message
+        for exercise in result.exercises
+        for check in exercise.checks
+        if check.message
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "words"),
+    [
+        ("2 * x", "", ""),
+        ("2.0002 * x", "test_precision", "right only to about 4 digits"),
+        ("(2 * x).float()", "test_precision", "`output` is float32"),
+        ("3 * x", "", ""),  # that is for the check of the formula
+        ("(2 * x.view(-1)).view(x.shape)", "test_layout", "aren't contiguous in memory"),
+    ],
+)
+def test_what_holds_for_contiguous_float32_numbers_must_hold_for_others(tiny_course, body, name, words):
+    messages = failed(tiny_course, CHECKS, f"def double(x):\n    return {body}")
+    assert list(messages) == ([name] if name else [])
+    assert all(words in message for message in messages.values())
+
+
+@pytest.mark.parametrize(
+    ("parameter", "body", "words"),
+    [
+        ("torch.nn.Parameter(torch.ones(2))", "return x * self.scale", ""),
+        ("shared", "return x * self.scale", "one of two modules in training mode"),
+        (
+            "torch.nn.Parameter(torch.ones(2))",
+            "return x * self.scale if self.training else x",
+            "in evaluation mode",
+        ),
+        (
+            "torch.nn.Parameter(torch.ones(2))",
+            "self.kept = self.scale.clone() if self.kept is None else self.kept\n        return x * self.kept",
+            "after its parameters have changed",
+        ),
+    ],
+)
+def test_a_module_must_compute_with_its_own_parameters_as_they_are_now(tiny_course, parameter, body, words):
+    messages = failed(tiny_course, MODULE_CHECKS, MODULE.format(parameter=parameter, body=body))
+    assert bool(messages) == bool(words)
+    assert all(words in message for message in messages.values())
