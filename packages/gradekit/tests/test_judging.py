@@ -7,6 +7,8 @@ from gradekit.checks.comparison import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.course import CourseError
 from gradekit.session.values import Call, CheckOutcome, StudentError
+from gradekit.verdict import plugin
+from gradekit.verdict.bounds import bounded
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
 
@@ -116,14 +118,31 @@ rejects = judge("double", "f", [Implementation("def f(x): return 2 * x")], wrong
 """
 
 
-def test_a_check_rejects_those_that_are_about_it(tiny_course):
+def two_checks(course, answer: str):
+    """The results of the two checks that try the student's test `double`."""
     text = FIXTURE
     for name, points in (("test_value", 4), ("test_gradient", 6)):
         text += f'\n@points({points})\ndef {name}(rejects):\n    """It judges."""\n    rejects()\n'
-    tiny_course.checks.write_text(text.replace("judge\n", "judge, points\n", 1))
-    notebook = tiny_course.answer("def double(f):\n    assert f(1) < 3")
-    job = GradingJob(tiny_course.assignment, "double", notebook, tiny_course.assignment.released("double"))
-    value, gradient = grade(job).result.exercises[0].checks
+    course.checks.write_text(text.replace("judge\n", "judge, points\n", 1))
+    job = GradingJob(course.assignment, "double", course.answer(answer), course.assignment.released("double"))
+    return grade(job).result.exercises[0].checks
+
+
+def test_a_test_that_calls_the_functions_without_end_is_stopped_and_is_nobody_else_s_fault(
+    tiny_course, monkeypatch
+):
+    monkeypatch.setattr(plugin, "bounded", lambda: bounded(seconds=0.5))
+    value, gradient = two_checks(tiny_course, "def double(f):\n    for n in range(10**6):\n        f(n)")
+    assert value.outcome == gradient.outcome == CheckOutcome.TIMED_OUT
+    assert value.message == (
+        "`double` was stopped: it calls the functions that it is tried on so often that the check needs more than 0.5 s of CPU time. "
+        "Call them less often."
+    )
+    assert gradient.message == "Not run: `double` ran out of time in earlier checks."
+
+
+def test_a_check_rejects_those_that_are_about_it(tiny_course):
+    value, gradient = two_checks(tiny_course, "def double(f):\n    assert f(1) < 3")
     assert value.outcome == CheckOutcome.PASSED
     assert gradient.message == "`double` accepts a function that forgets the number."
 

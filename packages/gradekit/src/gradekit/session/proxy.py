@@ -49,6 +49,12 @@ class CheckHistory:
     last: tuple[str, Any] | None = None
     last_is_own: bool = True
 
+    @property
+    def tried_test(self) -> str:
+        """The name of the student's test, if the check is trying one on an implementation."""
+        step = self.steps[-1] if self.steps else None
+        return step.name if step and any(isinstance(arg, Implemented) for arg in step.args) else ""
+
 
 class Student:
     """Calls by name what the notebook defines: `student.attention(q, k, v)`.
@@ -189,7 +195,13 @@ class Student:
             self._ask(*self._waiting.pop())
         self._remember(test, (implementation,), {})
         target = {"name": test, "scope": self._scope}
-        reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
+        try:
+            reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
+        except StudentError:
+            raise
+        except Exception:  # the check was stopped, and so would be the next one that tries this test
+            self._timeouts[test] = _MAX_TIMEOUTS
+            raise
         return Call(self._value(reply, test), [], test)
 
     def _call(
