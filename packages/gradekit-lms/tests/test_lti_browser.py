@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from .lti_platform import LEARNER, NAME, TEACHER, Link
+from .test_lti_launch import lti, stopped  # noqa: F401  (fixtures)
 
 pytestmark = pytest.mark.browser
 _CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
@@ -26,7 +27,7 @@ _SEND = """message => {
 
 
 @pytest.mark.skipif(not _CHROMIUM, reason="Chromium is not installed")
-def test_a_student_hands_in_and_an_instructor_makes_a_link(lti, tmp_path):
+def test_a_student_hands_in_and_an_instructor_makes_a_link(lti, tmp_path):  # noqa: F811
     playwright = pytest.importorskip("playwright.sync_api")
     name, content = lti.notebook()
     (tmp_path / name).write_bytes(content)
