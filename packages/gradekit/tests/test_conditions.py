@@ -80,7 +80,11 @@ def test_what_holds_for_contiguous_float32_numbers_must_hold_for_others(tiny_cou
     [
         ("torch.nn.Parameter(torch.ones(2))", "return x * self.scale", ""),
         ("shared", "return x * self.scale", "one of two modules in training mode"),
-        ("torch.nn.Parameter(torch.ones(2))", "return x * self.scale if self.training else x", "in evaluation mode"),
+        (
+            "torch.nn.Parameter(torch.ones(2))",
+            "return x * self.scale if self.training else x",
+            "in evaluation mode",
+        ),
         (
             "torch.nn.Parameter(torch.ones(2))",
             "self.kept = self.scale.clone() if self.kept is None else self.kept\n        return x * self.kept",
