@@ -134,7 +134,9 @@ wrong.says("You averaged the weights over the heads. Return one matrix per head.
 
 wrong.about("test_weights_before_dropout")
 wrong("weights_after_dropout", DROP, "weights = self.dropout(weights)\n        heads = weights @ v")
-wrong.says("You returned the weights after dropout. Return the weights from before it.")
+wrong.says(
+    "The weights that you return have gone through dropout. Return them as they were before it: dropout must not change them in place either."
+)
 wrong.costs(ONE_PROPERTY)
 
 wrong.about("test_dropout_in_training")

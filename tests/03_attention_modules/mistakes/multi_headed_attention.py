@@ -69,4 +69,4 @@ wrong.says("Only the first head gets the mask. Pass it to all of them.")
 
 wrong.about("test_everything_learns")
 wrong("no_gradients", "outputs = [head(x, mask) for", "outputs = [head(x, mask).detach() for")
-wrong.says("You detached the heads' outputs, so the heads can't be trained.")
+wrong.says("No gradient reaches the heads, so they can't be trained.")

@@ -37,7 +37,7 @@ def of_both(wrong, cell, layer, start, pads, dropout):
     wrong.to("self.norm = nn.LayerNorm(d_model, elementwise_affine=False) if norm_first else nn.Identity()")
     wrong.says("Your final norm has no learned parameters.")
     wrong("embedding_detached", start, f"{v} = self.positions(self.embedding({ids}).detach())")
-    wrong.says("The embeddings are detached, so they never learn.")
+    wrong.says("No gradient reaches the embeddings, so they never learn.")
 
     wrong.about("test_final_norm")
     wrong("no_final_norm", NORM, "self.norm = nn.Identity()")

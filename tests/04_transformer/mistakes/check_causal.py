@@ -14,10 +14,12 @@ wrong = Mistakes()
 
 wrong.about("test_everything")
 wrong("check_of_the_shape", NOT_MOVED, "assert moved.shape == (2, 6)")
-wrong.says("Your check looks only at shapes. Change a token, and see which outputs move.")
+wrong.says(
+    "Your check accepts functions that see the whole future. Change a token, see which outputs move, and let the AssertionError through."
+)
 wrong.costs(ACCEPTS_NEARLY_ALL)
 wrong("check_for_equal_outputs", "> 3e-3", "> 0")
-wrong.says("Your check asks for exact equality, which rejects causal functions that round differently.")
+wrong.says("Your check rejects causal functions that round differently. Use numbers of ordinary size.")
 wrong.says("Allow a small difference.")
 wrong.costs(REJECTS_CORRECT)
 wrong("check_that_outputs_move", MAY_MOVE, "assert moved[row, position:].all()\n                " + MAY_MOVE)
@@ -43,7 +45,9 @@ wrong.says(
 
 wrong.about("test_some_places")
 wrong("check_of_the_last_token", "for position in range(6)", "for position in [5]")
-wrong.says("Your check changes only the last token. Change each of them in turn.")
+wrong.says(
+    "Change each token of each sequence in turn, and look at every output before it, the first one, too."
+)
 wrong("check_of_the_first_output", NOT_MOVED, "assert not moved[row, 0]")
 wrong.says("Your check watches only the output at position 0. Watch all outputs that may not move.")
 
@@ -58,7 +62,9 @@ wrong.says("Your check watches only one number of each output.")
 wrong("check_that_changes_one_number", CHANGE, "changed[row, position, 0] = value")
 wrong.says("Your check changes only one number of each token.")
 wrong("check_with_a_large_tolerance", "> 3e-3", "> 0.5")
-wrong.says("Your check ignores moves of up to 0.5. Even a small one means that the future is seen.")
+wrong.says(
+    "Your check overlooks small moves of single outputs. Even a small one means that the future is seen."
+)
 
 wrong.about("test_total")
 wrong("check_with_zeros", TOKENS, "x = torch.zeros(2, 6, 4)")

@@ -66,7 +66,9 @@ wrong.costs("It stops with an error unless source and target have the same lengt
 wrong.about("test_memory_mask")
 wrong("dl_memory_mask_dropped", CROSS, "(y, memory, memory)")
 wrong.edit(CROSS_PRE, "(normed, memory, memory)")
-wrong.says("You don't pass `memory_mask` to cross-attention, so padding in the source is visible.")
+wrong.says(
+    "`memory_mask` doesn't reach cross-attention, or not each sequence's own, so padding in the source is visible."
+)
 wrong("dl_memory_mask_dropped_in_pre_norm", CROSS_PRE, "(normed, memory, memory)")
 wrong.says("In pre-norm you don't pass memory_mask to cross-attention.")
 

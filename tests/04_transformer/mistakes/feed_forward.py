@@ -39,7 +39,7 @@ wrong.says("Your linear layers have no bias. They need one.")
 
 wrong.about("test_dropout")
 wrong("ff_no_dropout", "hidden = self.dropout(hidden)", "pass")
-wrong.says("You don't apply dropout to the hidden vector.")
+wrong.says("No dropout with the probability `dropout` acts on the hidden vector.")
 wrong("ff_dropout_in_eval", "self.dropout = nn.Dropout(dropout)", "self.p = dropout")
 wrong.edit("self.dropout(hidden)", "nn.functional.dropout(hidden, self.p)")
 wrong.says("Your dropout stays on after eval(). Use nn.Dropout, or pass training=self.training to F.dropout.")
