@@ -8,16 +8,19 @@ from contextlib import suppress
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from gradekit.checks import (
     TORCH_ATTENTION,
     StudentError,
+    assert_close,
     assert_varies,
     fail,
     for_checks,
     forbid,
     forbid_class,
     named_weights,
+    probe,
 )
 
 only_own_code = forbid(*TORCH_ATTENTION, "Transformer*", "rms_norm", "_fused_rms_norm*")
@@ -94,6 +97,114 @@ def assert_double(value):
     if value.dtype != torch.float64:
         fail(f"For float64 inputs, the output is {value.dtype}.")
     assert_varies(value, name="output")
+
+
+def attention_formula(q, k, v, mask=None):
+    """Return the output and the weights of attention in groups of neighboring heads."""
+    k, v = (part.repeat_interleave(q.shape[1] // part.shape[1], dim=1) for part in (k, v))
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(dim=-1)
+    return weights @ v, weights
+
+
+def causal_formula(x, weights, heads, groups):
+    """Return the output of `CausalAttention` for the weights, by name."""
+    length, d_head = x.shape[1], x.shape[-1] // heads
+    angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(0, d_head, 2) / d_head)
+    q, k, v = (
+        F.linear(x, weights[f"w_{name}.weight"]).unflatten(-1, (number, -1)).transpose(1, 2)
+        for name, number in [("q", heads), ("k", groups), ("v", groups)]
+    )
+
+    def turned(part):
+        first, second = part[..., 0::2], part[..., 1::2]
+        pairs = first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()
+        return torch.stack(pairs, dim=-1).flatten(-2)
+
+    mask = torch.ones(length, length, dtype=torch.bool).tril()
+    output, _ = attention_formula(turned(q), turned(k), v, mask)
+    return F.linear(output.transpose(1, 2).flatten(2), weights["w_o.weight"])
+
+
+def block_formula(x, weights, heads, groups):
+    """Return the output of `Block` for the weights, by name."""
+    attention = {name.removeprefix("attention."): value for name, value in weights.items()}
+    x = x + causal_formula(
+        F.rms_norm(x, x.shape[-1:], weights["norm1.weight"], 1e-6), attention, heads, groups
+    )
+    y = F.rms_norm(x, x.shape[-1:], weights["norm2.weight"], 1e-6)
+    gate, up, down = (weights[f"feed_forward.w_{name}.weight"] for name in ("gate", "up", "down"))
+    return x + F.linear(F.silu(F.linear(y, gate)) * F.linear(y, up), down)
+
+
+def model_formula(ids, weights, heads, groups, layers):
+    """Return the logits of `DecoderOnly` for the weights, by name."""
+    x = weights["embedding.weight"][ids]
+    for number in range(layers):
+        prefix = f"blocks.{number}."
+        own = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
+        x = block_formula(x, own, heads, groups)
+    return F.rms_norm(x, x.shape[-1:], weights["norm.weight"], 1e-6) @ weights["embedding.weight"].T
+
+
+@pytest.fixture
+def formulas():
+    """The formulas of the exercises, which gradients pass through, by name."""
+    return {
+        "grouped_attention": attention_formula,
+        "CausalAttention": causal_formula,
+        "Block": block_formula,
+        "DecoderOnly": model_formula,
+    }
+
+
+@for_checks
+def assert_right_gradients(found, formula, *inputs, weights=None):
+    """Fail unless the gradients are those of a formula, so that none is computed in part.
+
+    `formula` takes the inputs, and then the weights by name, if there are any. If its value is another one, this is for
+    the checks of values to say.
+    """
+    leaves = [part.clone().requires_grad_() if part.is_floating_point() else part for part in inputs]
+    named = {name: value.to(found_dtype(found)).requires_grad_() for name, value in (weights or {}).items()}
+    right = formula(*leaves, named) if named else formula(*leaves)
+    values, rights = (part if isinstance(part, tuple | list) else (part,) for part in (found.value, right))
+    for value, wanted in zip(values, rights, strict=True):
+        if value.shape != wanted.shape or not value.double().allclose(wanted.double(), rtol=1e-3, atol=1e-4):
+            return
+    sum((part * probe(part)).sum() for part in rights).backward()
+    entries = [
+        (f"argument {place}", gradient, leaf.grad)
+        for place, (gradient, leaf) in enumerate(zip(found.inputs, leaves, strict=True), start=1)
+        if leaf.requires_grad
+    ]
+    entries += [(f"`{name}`", found.parameters.get(name), leaf.grad) for name, leaf in named.items()]
+    for name, gradient, wanted in entries:
+        if gradient is not None:
+            context = f"the gradient of {name}, compared with that of the formula,"
+            assert_close(gradient, wanted, context=context, atol=1e-3, rtol=1e-3)
+
+
+def found_dtype(found):
+    return next(iter(found.parameters.values())).dtype
+
+
+HEADS = """
+def as_heads(x):
+    # an equal tensor that was split into heads by a transposition, so that it isn't contiguous
+    return x.transpose(-3, -2).contiguous().transpose(-3, -2)
+
+
+def of_heads(function, heads, *others):
+    return function(*map(as_heads, heads), *others)
+"""
+
+
+@pytest.fixture
+def of_heads(student):
+    """Calls a function of the student's with heads that were split by a transposition: `of_heads("rotate", [x], positions)`."""
+    helper = student.define(HEADS)
+    return lambda name, heads, *others: helper.of_heads(student.get(name), heads, *others)
 
 
 CACHES = """
@@ -174,6 +285,16 @@ class Script(nn.Module):
         logits[torch.arange(len(ids)), -1, (right + 1) % self.vocab] = 0.95
         logits[torch.arange(len(ids)), -1, right] = 1.0
         return logits
+
+
+def restart(model):
+    model.step = model.seen = 0
+    for noted in notes(model).values():
+        noted.clear()
+
+
+def in_training(model):
+    return model.training
 
 
 def notes(model):

@@ -84,6 +84,22 @@ def new_reader():
 
     return read
 """),
+    # each token and half of the one before, of which 16 bits are kept
+    Implementation("""
+import torch
+
+def new_reader():
+    last = None
+
+    def read(x):
+        nonlocal last
+        text = torch.cat([torch.zeros_like(x[:, :1]) if last is None else last, x], dim=1)
+        digits, power = torch.frexp(text[:, -1:])
+        last = torch.ldexp((digits * 2**16).round() / 2**16, power)
+        return text[:, 1:] + text[:, :-1] / 2
+
+    return read
+"""),
     # no memory, but the sequences of the batch influence each other
     Implementation("def new_reader():\n    return lambda x: x + x.mean(dim=0)\n"),
     # counts tokens, whatever they are
@@ -159,6 +175,12 @@ wrong("is off by one position after the first piece", TURNS)
 wrong.to("""turns = torch.arange(text.shape[1])
         turns[memory[0].shape[1] :] += 1""")
 
+wrong("takes all earlier pieces to be as long as the one that it reads", TURNS)
+wrong.to("""turns = torch.arange(text.shape[1])
+        turns[old:] += (len(memory) - 1) * x.shape[1] - old""")
+wrong("counts positions only up to 8 in all pieces but the first", TURNS)
+wrong.to("turns = torch.arange(text.shape[1]).clamp(max=8 if old else None, min=0)")
+
 wrong.about("test_pieces_of_several_tokens")
 wrong("lets the tokens of a later piece see all of this piece", RETURN)
 wrong.to("""sums = coded.cumsum(dim=1)[:, old:]
@@ -183,6 +205,8 @@ wrong(
 )
 wrong("remembers at most five pieces", RETURN, SOME_PIECES.format("number >= len(memory) - 6"))
 
+wrong("remembers at most seven pieces", RETURN, SOME_PIECES.format("number >= len(memory) - 8"))
+
 wrong.about("test_mixing")
 wrong("goes on with the text of the reader before", OWN_MEMORY, "memory = []\n\ndef new_reader():\n")
 wrong("has one memory for all readers, which each new one clears", OWN_MEMORY)
@@ -203,3 +227,9 @@ wrong("is off by 0.03 after the first piece", RETURN)
 wrong.to("return coded.cumsum(dim=1)[:, old:] + 0.03 * (old > 0)")
 wrong("remembers numbers with one decimal", REMEMBER)
 wrong.to("memory[:] = [(piece * 10).round() / 10 for piece in memory]\n        " + REMEMBER)
+wrong("is off by 0.03 after the first piece, with outputs near 100", RETURN)
+wrong.to("return 100 + coded.cumsum(dim=1)[:, old:] + 0.03 * (old > 0)")
+wrong("is off by 0.05 in one number of each piece but the first", RETURN)
+wrong.to("""sums = coded.cumsum(dim=1)[:, old:]
+        sums[-1, -1, -1] += 0.05 * (old > 0)
+        return sums""")

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from gradekit.checks import (
+    StudentError,
     assert_close,
     assert_differs,
     assert_reaches,
@@ -49,6 +50,18 @@ def need_working_parts(student, reference, /):
         fail("Your `grouped_attention` ignores the mask, so nothing can be causal. Solve exercise 4 first.")
 
 
+@for_checks
+def parts_take_bfloat16(student, draw, /):
+    """Whether the student's own `rotate` and `grouped_attention` take and return bfloat16: only then can the module."""
+    x = draw.normal(1, 2, 3, 4).bfloat16()
+    try:
+        turned = student.rotate(x, torch.arange(3))
+        output, _ = student.grouped_attention(turned, turned, x, torch.ones(3, 3, dtype=torch.bool).tril())
+    except StudentError:
+        return False
+    return turned.dtype == output.dtype == torch.bfloat16
+
+
 @points(3, see="Remember what you have read")
 def test_equals_the_formula(reference, draw, attention, steps):
     """Queries and keys are rotated, heads attend in groups to positions up to their own, and w_o mixes the heads."""
@@ -83,8 +96,8 @@ def test_base(draw, attention, steps):
 
 
 @points(2, see="Remember what you have read")
-def test_causal(reference, attention, need_working_parts):
-    """Later tokens have no effect on earlier positions, but earlier tokens, and their order, do affect later positions."""
+def test_causal(reference, attention, need_working_parts, parts_take_bfloat16, draw):
+    """Later tokens have no effect on earlier positions, in bfloat16 either, but earlier tokens, and their order, do affect later positions."""
     need_working_parts()
     module, _ = attention(16, 4, 2)
     (x,) = reference.inputs("x", x=(2, 6, 16))
@@ -100,6 +113,12 @@ def test_causal(reference, attention, need_working_parts):
         whole[:, 2:],
         "Swapping tokens 0 and 1 changes nothing after them. Do you rotate queries and keys?",
     )
+    if parts_take_bfloat16():  # in bfloat16, 259 is 260
+        low, x = module.to(torch.bfloat16), draw.normal(1, 300, 16).bfloat16()
+        other = torch.cat([x[:, :260], 10 * x[:, 260:]], dim=1)
+        context = "at positions 0 to 259, in bfloat16, when later tokens change,"
+        before, after = (low(each)[:, :260].float() for each in (x, other))
+        assert_close(after, before, name="output", context=context, atol=1e-2)
 
 
 @points(3, see="Remember what you have read")
@@ -135,8 +154,10 @@ def test_cache_gives_the_same_output(reference, draw, attention, caches, need_wo
 
 
 @points(2)
-def test_contents_of_the_cache(reference, attention, steps, caches, need_working_parts):
-    """The cache gets the rotated keys and the values of the groups, each position once."""
+def test_contents_of_the_cache(
+    reference, attention, steps, caches, need_working_parts, parts_take_bfloat16, draw
+):
+    """The cache gets the rotated keys and the values of the groups, each position once, in bfloat16 too."""
     need_working_parts()
     module, weights = attention(16, 4, 2)
     (x,) = reference.inputs("x", x=(2, 6, 16))
@@ -149,6 +170,12 @@ def test_contents_of_the_cache(reference, attention, steps, caches, need_working
         k - right_k, name="cache.k", context=", minus the keys that your `rotate` makes at these positions,"
     )
     reference.assert_close(v - right_v, name="cache.v", context=", minus the values from w_v,")
+    if parts_take_bfloat16():
+        low, x = module.to(torch.bfloat16), draw.normal(1, 300, 16).bfloat16()
+        _, k, _, _ = caches.in_pieces(low, x, [280, 20])
+        _, right_k, _ = steps({name: value.bfloat16() for name, value in weights.items()}, x, 4, 2)
+        context = "in bfloat16, compared with the keys that your `rotate` makes at positions 0 to 299,"
+        assert_close(k.float(), right_k.float(), name="cache.k", context=context, atol=0.1, rtol=0.05)
 
 
 @points(1)
@@ -179,14 +206,17 @@ def test_parameters(student, draw, shapes_of):
 
 
 @points(2)
-def test_float64_gradients_and_x_unchanged(student, draw, shapes_of, renew):
-    """x keeps its values, float64 stays float64, and gradients reach x and all weights."""
+def test_float64_gradients_and_x_unchanged(student, draw, shapes_of, renew, formulas, assert_right_gradients):
+    """x keeps its values, float64 stays float64, and the right gradients reach x and all weights."""
     module = student.CausalAttention(12, 3, 1)
-    renew(module, shapes_of["CausalAttention"](12, 3, 1))
+    weights = renew(module, shapes_of["CausalAttention"](12, 3, 1))
     x = draw.normal(2, 5, 12)
     call = module.call(x)
     assert not call.changed, "The module changed x in place. Create a new tensor instead."
     assert_varies(call.value, name="output")
-    assert_reaches(module.gradients(x))
+    gradients = module.gradients(x)
+    assert_reaches(gradients)
+    formula = formulas["CausalAttention"]
+    assert_right_gradients(gradients, lambda x, weights: formula(x, weights, 3, 1), x, weights=weights)
     output = module.to(torch.float64)(x.double())
     assert output.dtype == torch.float64, f"After .to(torch.float64) the output is {output.dtype}."

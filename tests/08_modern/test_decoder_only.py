@@ -128,8 +128,8 @@ def test_base_and_eps(student, draw, model, block_steps, write):
 
 
 @points(1, see="The model")
-def test_tied(student, draw, shapes_of, renew):
-    """The output layer is the embedding table: there is no other parameter, and words that weren't read learn too."""
+def test_tied(student, draw, shapes_of, renew, formulas, assert_right_gradients):
+    """The output layer is the embedding table: there is no other parameter, nor a second name for one, and all learn as they should."""
     found = student.DecoderOnly(10, 8, 4, 2, 6, 2)
     shapes = {name: tuple(value.shape) for name, value in found.parameters().items()}
     right = {"embedding.weight": (10, 8), "norm.weight": (8,)}
@@ -140,9 +140,21 @@ def test_tied(student, draw, shapes_of, renew):
         assert shapes[name] == shape, f"`{name}` has shape {shapes[name]}, but should have {shape}."
     more = ", ".join(sorted(shapes.keys() - right.keys()))
     assert not more, f"There are more parameters than the model needs: {more}."
-    renew(found, right)  # some start with zeros in the last layer of each part
-    gradients = found.gradients(draw.integers(0, 5, (2, 4)))
+    weights = renew(found, right)  # some start with zeros in the last layer of each part
+    state = found.state()
+    for name in sorted(state.keys() - right.keys()):
+        for own in right:
+            if state[name].shape == state[own].shape and state[name].equal(state[own]):
+                fail(
+                    f"`{own}` is also saved as `{name}`, so copied weights don't fit. Use it where it is, without another layer."
+                )
+    ids = draw.integers(0, 5, (2, 4))
+    gradients = found.gradients(ids)
     assert_reaches(gradients)
+    formula = formulas["DecoderOnly"]
+    assert_right_gradients(
+        gradients, lambda ids, weights: formula(ids, weights, 4, 2, 2), ids, weights=weights
+    )
     if not gradients.parameters["embedding.weight"][5:].any():
         fail("No gradient reaches the table through the logits: was the table detached?")
 

@@ -34,7 +34,7 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
 @points(2, see="Writing")
 def test_every_position_goes_in_once(student, caches):
     """The prompt goes in first, then each new token alone, with n calls for n tokens."""
-    for prompt in (PROMPT, PROMPT[:, :2] + 1):
+    for prompt in (PROMPT, PROMPT[:, :2] + 1, PROMPT.repeat(1, 174)):
         tokens, notes = written(student, caches, 5, prompt)
         read = notes["read"]
         sizes = [len(call[0]) for call in read]
@@ -55,7 +55,7 @@ def test_every_position_goes_in_once(student, caches):
 
 @points(1)
 def test_the_same_caches_in_every_call(student, caches):
-    """All calls for one text get the same caches, one for each block, which are empty at first."""
+    """All calls for one text get the same caches, one for each block, which are empty at first, also for a second text."""
     _, notes = written(student, caches, 4, blocks=2)
     assert notes["caches"] and all(len(call) == 2 for call in notes["caches"]), (
         "A model of 2 blocks needs a list of 2 caches in every call."
@@ -69,14 +69,27 @@ def test_the_same_caches_in_every_call(student, caches):
             "Make the caches once, and pass the same ones to every call."
         )
         read += len(ids[0])
+    model = caches.Script(SCRIPT, 12, 2, PROMPT.shape[1])
+    student.generate(model, PROMPT, 2)
+    caches.restart(model)
+    student.generate(model, PROMPT, 2)
+    lengths = caches.notes(model)["lengths"]
+    assert lengths and lengths[0] == [0, 0], (
+        "When the same model writes a second text, the caches still hold the first one. Make new caches for each text."
+    )
 
 
 @points(1)
 def test_evaluation_mode_without_gradients(student, caches):
-    """The model runs in evaluation mode, even if it is passed in training mode, and no gradients are recorded."""
-    _, notes = written(student, caches, 2)
+    """The model runs in evaluation mode and stays in it, even if it is passed in training mode, and no gradients are recorded."""
+    model = caches.Script(SCRIPT, 12, 3, PROMPT.shape[1]).train()
+    student.generate(model, PROMPT, 2)
+    notes = caches.notes(model)
     assert notes["modes"] and not any(notes["modes"]), (
         "The model is in training mode. Call model.eval() first."
+    )
+    assert not caches.in_training(model), (
+        "Afterwards the model is in training mode again. It should stay in evaluation mode."
     )
     assert not any(notes["grad"]), "Gradients are recorded, but not needed. Use torch.no_grad()."
 

@@ -24,8 +24,8 @@ def test_equals_the_formula(student, reference):
 
 
 @points(2)
-def test_equals_torch(student, draw):
-    """For any sizes, the output equals that of torch's own function with `enable_gqa=True`."""
+def test_equals_torch(student, draw, of_heads):
+    """For any sizes, and any layout in memory, the output equals that of torch's own function with `enable_gqa=True`."""
     for batch, groups, size, l_query, l_key, width in (draw.sizes(6), (1, 2, 2, 3, 521, 43)):
         q = draw.normal(batch, groups * size, l_query, width)
         k, v = draw.normal(batch, groups, l_key, width), draw.normal(batch, groups, l_key, width)
@@ -38,6 +38,11 @@ def test_equals_torch(student, draw):
         assert_close(output, right, name="output", context=context, atol=1e-4)
         sums = torch.ones(batch, groups * size, l_query)
         assert_close(weights.sum(dim=-1), sums, context=f"sum of each row of weights {context}")
+    q, k, v = draw.normal(2, 4, 3, 5), draw.normal(2, 2, 6, 5), draw.normal(2, 2, 6, 5)
+    output, _ = of_heads("grouped_attention", [q, k, v])
+    right = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+    context = "for heads that were split by a transposition"
+    assert_close(output, right, name="output", context=context, atol=1e-4)
 
 
 @points(2, see="Heads that share keys and values")
@@ -92,20 +97,22 @@ def test_mask(student, reference):
 
 @points(1)
 def test_groups_of_equal_size(student, draw):
-    """If the heads can't be split evenly, it raises a ValueError that names both numbers."""
+    """If the heads can't be split evenly, or are fewer than the groups, it raises a ValueError that names both numbers."""
     groups, size = draw.sizes(2, low=3, high=9)
-    heads = groups * size + 1
-    k = draw.normal(2, groups, 3, 4)
-    assert_raises(
-        ValueError,
-        lambda: student.grouped_attention(draw.normal(2, heads, 3, 4), k, k),
-        mentions=(heads, groups),
-    )
+    for heads, number in ((groups * size + 1, groups), (groups, groups * size), (1, groups)):
+        q, k = draw.normal(2, heads, 3, 4), draw.normal(2, number, 3, 4)
+        assert_raises(
+            ValueError,
+            lambda q=q, k=k: student.grouped_attention(q, k, k),
+            mentions=(heads, number),
+        )
 
 
 @points(1)
-def test_float64_gradients_and_inputs_unchanged(student, draw, assert_double):
-    """float64 stays float64, the inputs and the mask keep their values, and gradients reach q, k and v."""
+def test_float64_gradients_and_inputs_unchanged(
+    student, draw, assert_double, formulas, assert_right_gradients
+):
+    """float64 stays float64, bfloat16 stays bfloat16, the inputs and the mask keep their values, and the right gradients reach q, k and v."""
     q = draw.normal(2, 4, 3, 5, dtype=torch.float64)
     k, v = (draw.normal(2, 2, 3, 5, dtype=torch.float64) for _ in range(2))
     call = student.call("grouped_attention", q, k, v, torch.ones(3, 3, dtype=torch.bool).tril())
@@ -115,6 +122,10 @@ def test_float64_gradients_and_inputs_unchanged(student, draw, assert_double):
     assert_reaches(student.gradients("grouped_attention", q, k, v))
     without_weights = student.gradients("grouped_attention", q, k, 2 * v)
     first = student.gradients("grouped_attention", q, k, v)
+    low = student.grouped_attention(q.bfloat16(), k.bfloat16(), v.bfloat16())
+    for name, value in zip(("output", "weights"), low, strict=True):
+        assert value.dtype == torch.bfloat16, f"For bfloat16 inputs, `{name}` is {value.dtype}."
     assert not torch.allclose(without_weights.inputs[0], first.inputs[0]), (
         "Gradients reach q through the weights, but not through the output: the weights are detached before they are used."
     )
+    assert_right_gradients(first, formulas["grouped_attention"], q, k, v)

@@ -117,7 +117,7 @@ def test_every_tensor_in_its_place(student, make):
 
 @points(1, see="A real model")
 def test_missing_or_left_over(student, make):
-    """A tensor that is missing, or that has no place in the model, raises a ValueError with its name in the file."""
+    """A tensor that is missing, renamed, or has no place in the model, and so a file of another number of blocks, raises a ValueError with its name in the file."""
     _, model, file, _ = make()
     for name in ("token_embd.weight", "blk.1.attn_v.weight", "output_norm.weight", "blk.0.ffn_up.weight"):
         rest = {key: value for key, value in file.items() if key != name}
@@ -125,6 +125,16 @@ def test_missing_or_left_over(student, make):
     for name in ("blk.2.attn_q.weight", "output.weight", "blk.0.attn_q.bias"):
         more = file | {name: file["blk.0.attn_q.weight"]}
         assert_raises(ValueError, lambda more=more: student.load_weights(model, more), mentions=(name,))
+    for name in (
+        "output_norm.weight",
+        "blk.1.ffn_up.weight",
+    ):  # as many names as before; the message may have either
+        renamed = {(f"model.{key}" if key == name else key): value for key, value in file.items()}
+        assert_raises(ValueError, lambda file=renamed: student.load_weights(model, file), mentions=(name,))
+    fewer = {key: value for key, value in file.items() if not key.startswith("blk.1.")}
+    assert_raises(ValueError, lambda: student.load_weights(model, fewer), mentions=("blk.1.",))
+    deeper = file | {key.replace("blk.1.", "blk.2."): value for key, value in file.items()}
+    assert_raises(ValueError, lambda: student.load_weights(model, deeper), mentions=("blk.2.",))
 
 
 @points(1)

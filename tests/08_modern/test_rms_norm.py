@@ -49,13 +49,20 @@ def test_parameters(student, draw):
 
 
 @points(1)
-def test_dtype_gradients_and_x_unchanged(student, draw, assert_double):
-    """float64 stays float64, bfloat16 stays bfloat16, x keeps its values, and gradients reach x and the weight."""
+def test_dtype_gradients_and_x_unchanged(student, draw, assert_double, assert_right_gradients):
+    """float64 stays float64, bfloat16 stays bfloat16, x keeps its values, and the right gradients reach x and the weight."""
     x = draw.normal(2, 3, 5, dtype=torch.float64)
     module = student.RMSNorm(5).to(torch.float64)
     call = module.call(x)
     assert_unchanged(call)
     assert_double(call.value)
-    assert_reaches(module.gradients(x))
+    gradients = module.gradients(x)
+    assert_reaches(gradients)
+    assert_right_gradients(
+        gradients,
+        lambda x, weights: F.rms_norm(x, (5,), weights["weight"], 1e-6),
+        x,
+        weights={"weight": torch.ones(5)},
+    )
     low = student.RMSNorm(5).to(torch.bfloat16)(x.bfloat16())
     assert low.dtype == torch.bfloat16, f"After .to(torch.bfloat16), the output is {low.dtype}."

@@ -33,8 +33,8 @@ def test_equals_the_formula(student, reference):
 
 
 @points(1)
-def test_any_sizes(student, draw):
-    """Any number of leading axes, any length and any even width work, and any numbers."""
+def test_any_sizes(student, draw, of_heads):
+    """Any number of leading axes, any length and any even width work, any numbers, and any layout in memory."""
     batch, heads, length, half = draw.sizes(4)
     width = 2 * half
     shapes = [(length, width), (batch, length, width), (batch, heads, length, width)]
@@ -46,6 +46,10 @@ def test_any_sizes(student, draw):
         assert_shape(result, shape, name="result")
         context = f"for x of shape {shape}"
         assert_close(result, by_complex_numbers(x, positions), name="result", context=context, atol=1e-3)
+    x, positions = draw.normal(2, 3, 4, 6), torch.arange(4)
+    context = "for heads that were split by a transposition"
+    result = of_heads("rotate", [x], positions)
+    assert_close(result, by_complex_numbers(x, positions), name="result", context=context)
 
 
 @points(1)
@@ -85,8 +89,9 @@ def test_scores_depend_on_distances(student, draw):
 
 @points(1)
 def test_base(student, reference):
-    """A different `base` changes the speeds."""
+    """A different `base` changes the speeds, whatever was computed before."""
     (x,) = reference.inputs("x", x=(2, 4, 6))
+    student.rotate(x, torch.arange(4))  # a table that is kept from here has another base
     reference.assert_close(
         student.rotate(x, torch.arange(4), base=100.0), name="result", context="with base=100"
     )
@@ -115,10 +120,12 @@ def test_odd_width(student, draw):
 
 
 @points(1)
-def test_x_unchanged_and_differentiable(student, draw):
-    """x and the positions keep their values, and gradients reach x."""
+def test_x_unchanged_and_differentiable(student, draw, assert_right_gradients):
+    """x and the positions keep their values, and the right gradients reach x."""
     x, positions = draw.normal(2, 5, 6), torch.arange(5)
     call = student.call("rotate", x, positions)
     assert_unchanged(call)
     assert_varies(call.value, name="result")
-    assert_reaches(student.gradients("rotate", x, positions))
+    gradients = student.gradients("rotate", x, positions)
+    assert_reaches(gradients)
+    assert_right_gradients(gradients, by_complex_numbers, x, positions)

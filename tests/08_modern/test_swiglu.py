@@ -49,11 +49,19 @@ def test_parameters(student, draw):
 
 
 @points(1)
-def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights):
-    """float64 stays float64, x keeps its values, and gradients reach x and all weights."""
-    module = with_weights(4, 6, draw.normal(6, 4), draw.normal(6, 4), draw.normal(4, 6)).to(torch.float64)
+def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights, assert_right_gradients):
+    """float64 stays float64, x keeps its values, and the right gradients reach x and all weights."""
+    weights = [draw.normal(6, 4), draw.normal(6, 4), draw.normal(4, 6)]
+    module = with_weights(4, 6, *weights).to(torch.float64)
     x = draw.normal(2, 3, 4, dtype=torch.float64)
     call = module.call(x)
     assert_unchanged(call)
     assert_double(call.value)
-    assert_reaches(module.gradients(x))
+    gradients = module.gradients(x)
+    assert_reaches(gradients)
+
+    def formula(x, weights):
+        gate, up, down = (weights[name] for name in NAMES)
+        return F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
+
+    assert_right_gradients(gradients, formula, x, weights=dict(zip(NAMES, weights, strict=True)))
