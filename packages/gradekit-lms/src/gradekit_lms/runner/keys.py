@@ -78,7 +78,7 @@ def make_keys(path: Path, students: list[str]) -> int:
     """Add a key for each of these students, for all assignments; returns how many are new. Only the owner can read it.
 
     Raises:
-        CourseError: it is no file with keys, or can't be read.
+        CourseError: it isn't a file with keys, or can't be read.
     """
     with os.fdopen(
         os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "r+", encoding="utf-8"
