@@ -43,7 +43,7 @@ wrong.says("Your check counts the rows, but doesn't compare them with those that
 wrong("check_of_tuples", SAME_ROWS)
 wrong.to("assert sorted(map(tuple, [*training, *test])) == sorted(map(tuple, rows))")
 wrong.says(
-    "Your check makes tuples of the rows before it compares them, so it doesn't notice tuples in place of lists."
+    "Your check doesn't notice tuples in place of lists. Hand in lists, and compare what comes back as it is."
 )
 
 wrong.about("test_counted")
@@ -64,9 +64,7 @@ wrong.about("test_random")
 wrong("check_of_chance_left_out", AT_RANDOM, "assert isinstance(test, list)")
 wrong.says("Your check doesn't look at which sequences are held out over many calls.")
 wrong("check_of_two_results", AT_RANDOM, "assert count != 1 or len(drawn) > 1")
-wrong.says(
-    "Your check tests whether the result varies, but not whether every sequence is held out in some call."
-)
+wrong.says("That the result varies isn't enough. Test whether every sequence is held out in some call.")
 wrong("check_of_all_counts_together", "    for count in range", "    drawn = set()\n    for count in range")
 wrong.edit("        drawn = set()\n        for _", "        for _")
 wrong.edit("        " + AT_RANDOM, "    assert drawn == different")

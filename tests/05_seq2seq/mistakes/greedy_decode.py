@@ -25,7 +25,7 @@ wrong.about("test_stops_at_eos")
 wrong("no_stop_at_eos", "            if ended.all():\n                break\n", "")
 wrong.says("You don't stop when all rows have written EOS.")
 wrong("stops_at_the_first_eos", "if ended.all()", "if ended.any()")
-wrong.says("You stop as soon as one row has written EOS. The others are not done yet.")
+wrong.says("A row that goes on after another one has written EOS is cut off there. Wait until all are done.")
 wrong("eos_typed_in", "token == eos_idx", "token == EOS")
 wrong.says("You always stop at the id 2. Use eos_idx.")
 

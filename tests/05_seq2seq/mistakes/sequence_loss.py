@@ -76,7 +76,7 @@ wrong.says(
 
 wrong.about("test_gradients")
 wrong("detached", "logits.flatten(0, 1)", "logits.detach().flatten(0, 1)")
-wrong.says("You detached the logits, so no gradient reaches the model.")
+wrong.says("No gradient flows from the loss back to the logits, so the model learns nothing.")
 
 wrong.about("test_scalar_of_the_same_dtype", "test_gradients")
 wrong("loss_as_float", f"return {CASES}", f"return {CASES}.item()")

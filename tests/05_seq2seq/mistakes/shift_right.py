@@ -18,7 +18,7 @@ wrong("shifted_left", "[bos, targets[:, :-1]]", "[targets[:, 1:], bos]")
 wrong.says("You shifted the targets to the left. BOS belongs in front, and the last token drops out.")
 wrong.costs(ONE_SHIFT)
 wrong("rolled", "return torch.cat([bos, targets[:, :-1]], dim=1)", "return torch.roll(targets, 1, dims=1)")
-wrong.says("You moved the last token to the front. Put BOS there instead.")
+wrong.says("The last token has come to the front of a row. Put BOS there, in every row.")
 wrong.costs(ONE_SHIFT)
 
 wrong("eos_becomes_padding", "return torch.cat([bos, targets[:, :-1]], dim=1)")
