@@ -60,6 +60,15 @@ class Attention(nn.Module):
         return self.q(x)
 
 
+class Affine(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale, self.shift = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        return x * self.scale + self.shift
+
+
 class Dropping(nn.Module):
     def __init__(self):
         super().__init__()
@@ -88,6 +97,7 @@ BEFORE = {
     "assert_close": "x = torch.arange(10.0).reshape(2, 5)",
     "assert_differs": "model, ids, swapped = student.double, torch.tensor([1.0, 2.0]), torch.tensor([2.0, 1.0])",
     "assert_dropped_singly": "layer = student.Dropping()",
+    "assert_follows_parameters": "x = torch.arange(6.0).reshape(2, 3)",
     "assert_reaches": "x = torch.arange(10.0).reshape(2, 5)",
     "assert_shape": "x = torch.arange(30.0).reshape(2, 3, 5)",
     "assert_unchanged": "x = torch.arange(10.0).reshape(2, 5)",
@@ -147,7 +157,7 @@ def test_all_examples_for_check_files_run_in_one_grading(course):
     parts = [IMPORTS, *(example(entry) for entry in ENTRIES if entry in AT_THE_TOP)]
     for entry in inside:
         body = f"{BEFORE.get(entry, '')}\n{example(entry)}"
-        parts.append(f"@points(1)\ndef test_{entry.lower()}(student):\n{textwrap.indent(body, '    ')}")
+        parts.append(f"@points(1)\ndef test_{entry.lower()}(student, draw):\n{textwrap.indent(body, '    ')}")
     (course.assignment.checks / "test_double.py").write_text("\n\n".join(parts))
     notebook = course.answer(ANSWER)
     job = GradingJob(course.assignment, "double", notebook, course.assignment.released("double"))

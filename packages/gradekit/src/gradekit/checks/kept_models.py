@@ -65,8 +65,8 @@ def assert_model_kept(student: Student, model: Module, call: Callable[[], Call])
     its first parameter frozen.
 
     Example:
-        model = models.Stack(3)
-        assert_model_kept(student, model, lambda: student.call("logit_lens", model, tokens))
+        model = student.Attention(4)
+        assert_model_kept(student, model, lambda: student.call("predict", model, torch.ones(4)))
     """
     helper = student.define(_CONDITION)
     for training in (True, False):
