@@ -288,9 +288,6 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_lms/sync/outgoing.py", "gradekit autograde {}"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/sync/syncing.py", "gradekit lms sync"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/cli/serving_lti.py", "gradekit lti"): Elsewhere(f"{LMS}/test_lti_watch.py"),
-    ("gradekit_lms/lti/people.py", "nbgrader db student add {} --lms-user-id={}"): Elsewhere(
-        f"{LMS}/test_lti_launch.py"
-    ),
     ("gradekit_lms/lti/lti_way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
         f"{LMS}/test_lti_watch.py"
     ),

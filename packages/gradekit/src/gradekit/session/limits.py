@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SLEEP_FACTOR, WALL_FACTOR = 2.0, 20.0
 #: the same for a whole submission
 _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR = 1.0, 3.0
+#: CPU time of the grader in which a check answers what a student's test asks of the functions that it is tried on. A check
+#: is stopped at more, wherever it is (`gradekit.verdict.bounds`), and then the kernel can't be used any more.
+JUDGING_SECONDS = 40.0
 #: default for the seconds that all second tries of an assignment may take together
 REPEAT_BUDGET = 600.0
 _CORES = os.cpu_count() or 1
@@ -57,6 +60,8 @@ class Breach(StrEnum):
     CPU = "cpu"
     ASLEEP = "asleep"
     WALL = "wall"
+    #: so many questions that answering them took too long
+    ASKED = "asked"
 
 
 class Stopwatch:
@@ -67,6 +72,7 @@ class Stopwatch:
         seconds: CPU time.
         sleep_factor: how many times `seconds` the code may spend neither running nor waiting for a CPU.
         wall_factor: how many times `seconds` may pass in all.
+        answering: CPU time that the calling process may use for answers; None for any.
     """
 
     def __init__(
@@ -75,8 +81,10 @@ class Stopwatch:
         seconds: float,
         sleep_factor: float = SLEEP_FACTOR,
         wall_factor: float = WALL_FACTOR,
+        answering: float | None = None,
     ) -> None:
         self._usage = usage
+        self._answered = math.inf if answering is None else time.process_time() + answering
         self._seconds = seconds
         self._sleep = sleep_factor * seconds
         self._wall = wall_factor * seconds
@@ -97,6 +105,9 @@ class Stopwatch:
     def is_over(self) -> bool:
         """Check the time, and set `breach` if a limit has been exceeded."""
         now = time.monotonic()
+        if time.process_time() > self._answered:
+            self.breach = Breach.ASKED
+            return True
         since, first = self._first or (now, self._usage())
         self._first = since, first
         elapsed = now - self._start
@@ -120,6 +131,8 @@ class Stopwatch:
     @property
     def reason(self) -> str:
         """The end of a sentence about the code, once the time is up: "ran for more than 5 s"."""
+        if self.breach is Breach.ASKED:
+            return "called the functions that it is tried on too often"
         if self.breach is Breach.ASLEEP:
             return f"slept or waited for more than {self._sleep:g} s"
         if self.breach is Breach.WALL and self._first and self._first[1]:

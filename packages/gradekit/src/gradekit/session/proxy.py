@@ -1,5 +1,6 @@
 """The fixture `student` of a check: it calls the submission's code, which runs in the kernel."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -12,6 +13,7 @@ from gradekit.course.printing import shortened
 from gradekit.inside.arrays import current_kind
 from gradekit.inside.messages import MessageError
 from gradekit.session.bench import BenchGone
+from gradekit.session.limits import JUDGING_SECONDS
 from gradekit.session.module import Module, describe_handle
 from gradekit.session.reasons import Reasons
 from gradekit.session.replies import Answer, Failure, ModuleItem, ObjectItem
@@ -48,12 +50,6 @@ class CheckHistory:
     steps: list[CheckStep] = field(default_factory=list)
     last: tuple[str, Any] | None = None
     last_is_own: bool = True
-
-    @property
-    def tried_test(self) -> str:
-        """The name of the student's test, if the check is trying one on an implementation."""
-        step = self.steps[-1] if self.steps else None
-        return step.name if step and any(isinstance(arg, Implemented) for arg in step.args) else ""
 
 
 class Student:
@@ -170,6 +166,7 @@ class Student:
 
     def _begin_check(self, answer_cell: str) -> None:
         self._answer_cell = answer_cell
+        self._began = time.process_time()
         self._asked.steps.clear()
         if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
             self._session.not_reached.add(answer_cell)
@@ -186,6 +183,7 @@ class Student:
         if self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
             raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
+    _began = 0.0
     _culprit: int | None = None
     _death = ""
     _answer_cell = ""
@@ -195,13 +193,7 @@ class Student:
             self._ask(*self._waiting.pop())
         self._remember(test, (implementation,), {})
         target = {"name": test, "scope": self._scope}
-        try:
-            reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
-        except StudentError:
-            raise
-        except Exception:  # the check was stopped, and so would be the next one that tries this test
-            self._timeouts[test] = _MAX_TIMEOUTS
-            raise
+        reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
         return Call(self._value(reply, test), [], test)
 
     def _call(
@@ -305,8 +297,9 @@ class Student:
             # the check, not the student, pays for the time of its helper code
             seconds += limits.helper_seconds
         try:
+            left = JUDGING_SECONDS - (time.process_time() - self._began) if implementation else None
             reply = self._session.exchange(
-                list(requests), self._restore, describe_handle, seconds, implementation
+                list(requests), self._restore, describe_handle, seconds, implementation, left
             )
         except BenchGone as gone:
             raise StudentError(

@@ -214,11 +214,13 @@ class Session:
         describe: Callable[[Any], dict[str, Any] | None],
         seconds: float,
         implementation: Implemented | None = None,
+        answering: float | None = None,
     ) -> Reply:
         """Send some requests to the agent, in one message, and return the reply to the last one.
 
         With an `implementation`, stubs among the arguments stand for it, and the kernel is the same afterwards as
-        before. Its time counts like the student's, who chooses its arguments.
+        before. Its time counts like the student's, who chooses its arguments. `answering` is the CPU time that the grader
+        may take to answer for it.
 
         Raises:
             BenchGone: the kernel of the implementation ended.
@@ -234,7 +236,9 @@ class Session:
         if implementation:
             self._bench.load(implementation)
         answer_stub = self._bench.answer if implementation else None
-        watch = Stopwatch(self._usage_with_grader if implementation else self._usage, seconds)
+        watch = Stopwatch(
+            self._usage_with_grader if implementation else self._usage, seconds, answering=answering
+        )
         try:
             buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub)
         except TimeoutError:
