@@ -228,8 +228,13 @@ class CountsTheVisible(Scripted):
 def notes(model):
     return {
         "read": model.read, "modes": model.modes, "grad": model.grad, "masks": model.masks,
-        "encoded": model.encoded, "training": model.training, "grad_afterwards": torch.is_grad_enabled(),
+        "encoded": model.encoded, "training": model.training,
     }
+
+
+def gradients_after(function, *arguments):
+    function(*arguments)
+    return torch.is_grad_enabled()
 """
 
 

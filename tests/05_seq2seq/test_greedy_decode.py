@@ -110,7 +110,10 @@ def test_no_gradients(student, scripted):
     assert notes["grad"] and not any(notes["grad"]), (
         "While decoding, torch records operations for gradients that are not needed. Use torch.no_grad()."
     )
-    assert notes["grad_afterwards"], "Gradients are still off after decoding. Use `with torch.no_grad():`."
+    model = scripted.Scripted(torch.tensor([[9, 4, EOS]]), 12)
+    # in one request: torch's settings are restored before each
+    on = scripted.gradients_after(student.get("greedy_decode"), model, torch.full((1, 3), 4), 5, BOS, EOS)
+    assert on, "Gradients are still off after decoding. Use `with torch.no_grad():`."
 
 
 @points(1, see="Decoding")
