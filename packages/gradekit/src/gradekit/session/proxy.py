@@ -82,6 +82,8 @@ class Student:
         self._timeouts: dict[str, int] = {}
         #: how tests that the student wrote rejected implementations, by the test's name; empty texts if they didn't
         self._complaints: dict[str, dict[Implemented, str | StudentError]] = {}
+        #: CPU time of the grader at the beginning of the check
+        self._began = time.process_time()
         #: by the answer cell of the exercise
         self._effects: dict[str, SideEffects] = {}
         self._asked: CheckHistory = CheckHistory(arguments=main._asked.arguments if main else [])
@@ -183,7 +185,6 @@ class Student:
         if self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
             raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
-    _began = 0.0
     _culprit: int | None = None
     _death = ""
     _answer_cell = ""
