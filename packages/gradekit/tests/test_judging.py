@@ -133,7 +133,11 @@ def test_a_test_that_calls_the_functions_without_end_is_stopped_and_is_nobody_el
     monkeypatch.setattr(proxy, "JUDGING_SECONDS", 0.5)
     value, gradient = two_checks(tiny_course, "def double(f):\n    for n in range(10**6):\n        f(n)")
     assert value.outcome == gradient.outcome == CheckOutcome.TIMED_OUT
-    assert value.message == "`double` called the functions that it is tried on too often and was stopped."
+    # the functions are tried in any order, and the check says what came of one of them
+    assert {value.message, gradient.message} <= {
+        "`double` called the functions that it is tried on too often and was stopped.",
+        "Not run: `double` ran out of time in earlier checks.",
+    }
 
 
 def test_a_check_rejects_those_that_are_about_it(tiny_course):
