@@ -16,11 +16,15 @@ if TYPE_CHECKING:
         assert_varies,
         fail,
     )
-    from gradekit.checks.conditions import assert_any_layout, assert_follows_parameters, assert_full_precision
+    from gradekit.checks.conditions import (
+        assert_any_layout,
+        assert_follows_parameters,
+        assert_full_precision,
+        assert_model_kept,
+    )
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
     from gradekit.checks.judging import Implementation, Implementations, judge
-    from gradekit.checks.kept_models import assert_model_kept
     from gradekit.checks.snippets import try_it
     from gradekit.checks.variants import Alternative, Alternatives, Equivalent, Equivalents, Mistake, Mistakes
     from gradekit.checks.weights import named_weights
@@ -85,6 +89,7 @@ _FROM = {
         "assert_any_layout",
         "assert_follows_parameters",
         "assert_full_precision",
+        "assert_model_kept",
     ),
     "gradekit.checks.fixtures": (
         "for_checks",
@@ -101,7 +106,6 @@ _FROM = {
         "Implementations",
         "judge",
     ),
-    "gradekit.checks.kept_models": ("assert_model_kept",),
     "gradekit.checks.snippets": ("try_it",),
     "gradekit.checks.variants": (
         "Alternative",
