@@ -56,6 +56,7 @@ test-all: $(FOR_TESTS) $(VENV)/hub  ## the tests, and those that take longer: al
 	$(TESTS) $(TESTFLAGS)
 
 setup: $(VENV)/gradekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible
+	@case " $(MAKECMDGOALS) " in *" setup "*) echo "Ready. Next: source $(VENV)/bin/activate, and gradekit learn to take the course, or gradekit --help";; esac
 
 $(VENV)/packages: requirements/course.lock requirements/model.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python")'

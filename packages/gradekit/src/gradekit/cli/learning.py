@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gradekit.cli.common import Commands, course_of, print_lines
-from gradekit.cli.starting import has_desktop, run_shown
+from gradekit.cli.starting import has_desktop, run
 from gradekit.course import CourseError
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import quoted
@@ -178,12 +178,13 @@ def _open(desk: _Desk, own: Path, assignment: "Assignment", opening: bool) -> No
         subprocess.run([sys.executable, "-m", "jupyterlab", str(notebook)], cwd=own, check=False)
     else:
         as_root = " --allow-root" if os.path.expanduser("~") == "/root" else ""
-        print_lines([f"  jupyter lab{as_root} {quoted(str(notebook))}   # opens it; so does VS Code"])
+        print_lines([f"To open it:  jupyter lab{as_root} {quoted(str(notebook))}   # or in VS Code"])
 
 
 def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
     """Grade the notebook, keep what was reached, and return the page."""
     from gradekit.grading.generate import generate
+    from gradekit.page.headings import page_titles
     from gradekit.report.table import locked_class_table
     from sandbox_kernel.bubblewrap import sandbox_problem
 
@@ -199,9 +200,11 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
     shutil.rmtree(handed_in, ignore_errors=True)
     shutil.copytree(own, handed_in, ignore=_NOT_HANDED_IN)
     sandbox = ["--sandbox", "none"] if sandbox_problem() else []  # it is the learner's own code
-    run_shown(course.root, "gradekit", "autograde", name, "--student", LEARNER, "--force", *sandbox)
-    pages = [f"--student={LEARNER}", "--force", "--log-level=WARN"]
-    run_shown(course.root, "nbgrader", "generate_feedback", name, *pages)
+    print_lines(["Running your notebook and its hidden checks. The first time, this takes minutes."])
+    run(course.root, "gradekit", "autograde", name, "--student", LEARNER, "--force", "--quiet", *sandbox)
+    # a warning would say that the page of the last time is replaced
+    pages = [f"--student={LEARNER}", "--force", "--log-level=ERROR"]
+    run(course.root, "nbgrader", "generate_feedback", name, *pages)
     (row,) = (row for row in locked_class_table(course, assignment).rows if row.student == LEARNER)
     now = Reached(row.earned or 0.0, row.out_of)
     desk.keep(name, now)
@@ -211,8 +214,13 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
     if now.points < desk.reached[name].points:
         print_lines([f"This time: {now.points:g} of {now.maximum:g} points. The best result is kept."])
     if row.waiting:
+        titles = page_titles(assignment.released(assignment.released_names()[0]))
+        waiting = ", ".join(titles.get(label, label) for label in row.waiting)
         print_lines(
-            [f"For you to judge: {', '.join(row.waiting)}. `{command} --solution` shows what could be said."]
+            [
+                f"For you to judge: {waiting}. `{command} --solution` shows what could be said.",
+                "The points for that are among those on your page, but not among those above.",
+            ]
         )
     print_lines([f"Your page: {shown}"])
     return shown

@@ -149,13 +149,25 @@ def run_shown(root: Path, command: str, *arguments: str) -> None:
     Raises:
         CourseError: it failed. Its own message is above.
     """
-    shown = " ".join([command, *map(quoted, arguments)])
-    print_lines(["", f"$ {shown}"])
+    print_lines(["", f"$ {_typed(command, *arguments)}"])
+    run(root, command, *arguments)
+
+
+def run(root: Path, command: str, *arguments: str) -> None:
+    """Run a command in the course.
+
+    Raises:
+        CourseError: it failed. Its own message is above.
+    """
     sys.stdout.flush()
     # -m: `uvx gradekit demo` has no `nbgrader` on PATH
     done = subprocess.run([sys.executable, "-m", command, *arguments], cwd=root, check=False)
     if done.returncode:
-        raise CourseError(f"`{shown}` failed in {root}")
+        raise CourseError(f"`{_typed(command, *arguments)}` failed in {root}")
+
+
+def _typed(command: str, *arguments: str) -> str:
+    return " ".join([command, *map(quoted, arguments)])
 
 
 def has_desktop() -> bool:
