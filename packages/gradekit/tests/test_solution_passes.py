@@ -55,6 +55,15 @@ def test_checks_without_recorded_values_are_only_a_warning(course):
     assert "the checks could not be run on the solution" in done.stderr
 
 
+def test_known_mistakes_that_can_t_be_read_are_refused_before_anybody_hands_in(course):
+    before = release(course)
+    (course.assignment.checks / "mistakes.py").write_text("from gradekit.checks import Mistake\nMISTAKES = [1]\n")
+    done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode == 1
+    assert "an entry of MISTAKES is a int" in done.stderr and "Nothing was released" in done.stderr
+    assert release(course) == before
+
+
 def test_an_audit_without_mistakes_says_that_it_shows_little(tiny_course, capsys):
     (tiny_course.assignment.checks / "mistakes.py").unlink()
     tiny_course.gradekit("record", "01_double", "--workers", "1")

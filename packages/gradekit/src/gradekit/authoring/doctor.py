@@ -15,6 +15,7 @@ from nbformat import v4
 from packaging.requirements import Requirement
 
 from gradekit.checks.reference import Store
+from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course, CourseError, refuse_pattern
 from gradekit.course.environment import activation
 from gradekit.course.kernels import COLD, LIMITED, SANDBOX, is_installed, require_kernel
@@ -263,6 +264,7 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
         try:
             require_bound(assignment)
             Store.load(assignment.checks)
+            mistakes_of(assignment)
         except CourseError as error:
             first, *more = str(error).splitlines()
             found = f"{first} (and {len(more)} more)" if more else first

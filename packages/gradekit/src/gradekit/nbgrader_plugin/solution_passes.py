@@ -8,7 +8,8 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
-from gradekit.course import CourseError, blank_copy, read_notebook
+from gradekit.checks.variants import mistakes_of
+from gradekit.course import Assignment, CourseError, blank_copy, read_notebook
 from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
 from gradekit.nbgrader_plugin.run_checks import RunChecks
@@ -33,6 +34,7 @@ class SolutionPasses(NbGraderPreprocessor):
         names = resources["nbgrader"]
         course = configured_course(self.config)
         path = Path(course.source, names["assignment"], f"{names['notebook']}.ipynb")
+        self._require_known_mistakes(course.assignment(names["assignment"]))
         try:
             result = self._result(names["assignment"], path)
         except CourseError as error:
@@ -54,6 +56,15 @@ class SolutionPasses(NbGraderPreprocessor):
         for line in lines:
             self.log.warning(line)
         return nb, resources
+
+    def _require_known_mistakes(self, assignment: Assignment) -> None:
+        """Grading reads them, too: without this, the first hand-in would show that they can't be read."""
+        try:
+            mistakes_of(assignment)
+        except CourseError as error:
+            if self.otherwise == "refuse":
+                stop(self.log, f"{error}. Nothing was released.")
+            self.log.warning(error)
 
     def _result(self, name: str, path: Path) -> "SubmissionResult | None":
         """The graded solution, or None if the notebook has no hidden checks."""

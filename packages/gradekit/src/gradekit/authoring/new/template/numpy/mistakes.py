@@ -9,7 +9,7 @@ MEAN = "mean = table.mean(axis=0)"
 SPREAD = "spread = table.std(axis=0)"
 OUTPUT = "return (table - mean) / spread"
 
-wrong = Mistakes()
+wrong = Mistakes(cell="standardized")
 
 wrong.about("test_equals_the_formula")
 wrong("one_less", SPREAD, "spread = table.std(axis=0, ddof=1)")

@@ -8,7 +8,7 @@ from gradekit.checks import Mistakes
 VARIANCE = "(x - mean).square().mean(dim=-1, keepdim=True)"
 OUTPUT = "return (x - mean) / torch.sqrt(variance + eps)"
 
-wrong = Mistakes()
+wrong = Mistakes(cell="normalized")
 
 wrong.about("test_equals_the_formula")
 wrong("one_less", VARIANCE, "x.var(dim=-1, keepdim=True)")
