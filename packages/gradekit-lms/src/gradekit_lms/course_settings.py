@@ -1,4 +1,4 @@
-"""What the settings of all ways have in common: a misspelt one, or a folder outside the course, gets a sentence."""
+"""What the settings of all ways have in common: a misspelt one, or one that can't be used, gets a sentence."""
 
 from pathlib import Path
 
@@ -17,6 +17,15 @@ def require_known(cls: type[Configurable], course: RunningCourse) -> None:
             raise CourseError(
                 f"{course.last_file}: there is no setting c.{cls.__name__}.{name}{did_you_mean(name, known)}"
             )
+
+
+def require_listen(cls: type[Configurable], course: RunningCourse, name: str, value: str) -> None:
+    """Raise CourseError if a setting isn't an address and a port."""
+    host, _, port = value.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise CourseError(
+            f'{course.last_file}: c.{cls.__name__}.{name} must be an address and a port, such as "127.0.0.1:8766"'
+        )
 
 
 def require_inside(cls: type[Configurable], course: RunningCourse, name: str) -> None:

@@ -107,7 +107,10 @@ class HandInStore(Generic[_Kept, _Out]):
 
     def outgoing(self) -> list[tuple[Path, _Out]]:
         """The results that were not sent yet, oldest first."""
-        paths = sorted(self.outbox.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
+        return self.results_in(self.outbox)
+
+    def results_in(self, folder: Path) -> list[tuple[Path, _Out]]:
+        paths = sorted(folder.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
         return [(path, found) for path in paths if (found := read_json(path, self._out))]
 
     @contextlib.contextmanager

@@ -282,7 +282,7 @@ if __name__ == "__main__":
         given = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
         try:
             code = do_job(given)
-        except (OSError, ValueError) as error:
+        except (CourseError, OSError, ValueError) as error:
             print(f"{_now()} {error}", file=sys.stderr)
             code = 1
         sys.stderr.flush()

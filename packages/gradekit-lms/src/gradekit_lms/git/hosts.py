@@ -124,11 +124,10 @@ class Host:
         return found.get("private") is True
 
     def _set_status(self, api: _Api, outgoing: Outgoing) -> None:
-        right = outgoing.score >= outgoing.max_points
         failed = "failed" if self.kind == "gitlab" else "failure"
         context = f"{_CONTEXT}/{outgoing.assignment}"
         body = {
-            "state": "success" if right else failed,
+            "state": "success" if outgoing.right else failed,
             "description": outgoing.text[:_DESCRIPTION],
             "name" if self.kind == "gitlab" else "context": context,
         }

@@ -10,7 +10,7 @@ from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import require_inside, require_known
+from gradekit_lms.course_settings import require_inside, require_known, require_listen
 from gradekit_lms.git import TOKEN, WEBHOOK_SECRET
 from gradekit_lms.given_files import secret_in
 
@@ -60,6 +60,8 @@ class GitHandIns(Configurable):
                     'c.GitHandIns.host = "https://…"'
                 )
         require_inside(cls, course, settings.returned)
+        if settings.webhook:
+            require_listen(cls, course, "webhook", settings.webhook)
         return settings
 
 

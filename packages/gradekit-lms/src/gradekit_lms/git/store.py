@@ -74,8 +74,7 @@ class Outgoing(Struct, frozen=True):
     remote: str
     commit: str
     assignment: str
-    score: float
-    max_points: float
+    right: bool
     text: str
 
 

@@ -216,20 +216,16 @@ class GitSink:
             os.rename(scratch, place)
         if self._report:
             document = json.loads((place / RESULT_FILE).read_text(encoding="utf-8"))
-            scale = page.record.max_points / document["max-score"] if document["max-score"] else 1.0
-            score = document["score"] * scale
-            text = score_in_words(round(score, 2), page.record.max_points)
-            left_out = (
-                f"; {len(fetched.left_out)} files were left out, see the page" if fetched.left_out else ""
-            )
-            outgoing = Outgoing(
-                fetched.remote,
-                fetched.commit,
-                page.assignment,
-                score,
-                page.record.max_points,
-                text + left_out,
-            )
+            score, most = document["score"], document["max-score"]
+            graded = bool(most or not page.record.max_points)
+            text = "it could not be graded, see the page"
+            if graded:
+                scale = page.record.max_points / most if most else 1.0
+                text = score_in_words(round(score * scale, 2), page.record.max_points)
+            if fetched.left_out:
+                text += f"; {len(fetched.left_out)} files were left out, see the page"
+            right = graded and score >= most
+            outgoing = Outgoing(fetched.remote, fetched.commit, page.assignment, right, text)
             self._store.post(f"{page.student}\0{page.assignment}\0{fetched.commit}", outgoing)
 
     def _fetched(self, page: PageOf) -> Fetched | None:

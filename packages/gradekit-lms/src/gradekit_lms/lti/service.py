@@ -1,12 +1,16 @@
 """The service that browsers and platforms talk to: `gradekit lti`. Starlette's application, behind a web server with TLS.
 
 A student's session is for one assignment: its cookie is sent to the addresses of this assignment only, and says who it is.
+The cookie goes with the browser, and each use of the page replaces it by one that is good for longer.
 """
 
 import asyncio
+import contextlib
 import hashlib
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -36,6 +40,7 @@ from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.extra_files import SECRET, TIMESTAMP
 from gradekit.submission.renamed import is_notebook
+from gradekit_lms.bounded_http import bound, host_and_port
 from gradekit_lms.hand_in_store import after, is_untouched
 from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns, origin_of
@@ -51,6 +56,7 @@ _AT_ONCE = 200
 _READ_AT_ONCE = 4
 _LINK_SECONDS = 1800.0
 _SESSION = "gradekit"
+_WAITS = "waits"
 _TEACHER_ROLES = ("Instructor", "ContentDeveloper", "Administrator")
 _PAGE = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self' {form}; frame-ancestors {frames}"
 _FEEDBACK = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors {frames}"
@@ -58,9 +64,12 @@ _AGAIN = "Open the assignment again in your LMS."
 
 
 class _Session(NamedTuple):
+    """`began` is in seconds, as `time.time` has it."""
+
     student: str
     assignment: str
     target: Target
+    began: float
 
 
 def _refuse(status: int, reason: str) -> HTTPException:
@@ -75,6 +84,9 @@ class Service:
         self.tool = Tool(settings, store.key)
         self._people = People(course, store, settings.student)
         self._adding, self._reading = threading.Lock(), asyncio.Semaphore(_READ_AT_ONCE)
+        #: by student, when all sessions of theirs were ended
+        self._left: dict[str, float] = {}
+        self._said: set[str] = set()
         self._template = Environment(
             loader=PackageLoader("gradekit_lms.lti", "."), autoescape=True, trim_blocks=True
         ).get_template("page.html.j2")
@@ -101,6 +113,7 @@ class Service:
                 Route(f"{self._base}/link", self._link, methods=["POST"]),
                 Route(assignment, self._show),
                 Route(assignment, self._hand_in, methods=["POST"]),
+                Route(assignment + "/leave", self._leave, methods=["POST"]),
                 Route(assignment + "/{time}/{page}", self._feedback),
             ],
             exception_handlers={
@@ -124,7 +137,7 @@ class Service:
             ) from error
         answer = RedirectResponse(place, 302)
         for name, value in cookies.items():
-            self._set_cookie(answer, name, value, 600, f"{self._base}/")
+            self._set_cookie(answer, name, value, f"{self._base}/", 600)
         return answer
 
     async def _launch(self, request: Request) -> Response:
@@ -133,9 +146,26 @@ class Service:
             launch = await run_in_threadpool(self.tool.launch, form)
         except Exception as error:
             raise _refuse(400, f"The link can't be used: {_reason(error)}. {_AGAIN}") from error
+        await run_in_threadpool(self._require_context, launch)
         if launch.is_deep_link_launch():
             return await run_in_threadpool(self._choose, launch)
         return await run_in_threadpool(self._open, launch)
+
+    def _require_context(self, launch: Launch) -> None:
+        """Refuse a course of the LMS that isn't one of those in the settings."""
+        data: dict[str, Any] = dict(launch.get_launch_data())
+        context = _mapping(data, f"{CLAIM}context")
+        number = str(context.get("id") or "")
+        if self._settings.allows(data["iss"], launch.get_client_id(), number):
+            return
+        title = printable(str(context.get("title") or context.get("label") or "without a title"))
+        where = f"c.LtiHandIns.platforms[{data['iss']!r}]['context_ids']"
+        self._log(
+            f"a launch from the course {title} of the LMS was refused. To allow it, add {number!r} to {where}, and start "
+            "`gradekit lti` again",
+            once=True,
+        )
+        raise _refuse(403, f"The course {title} of your LMS doesn't hand in here. Ask your instructor.")
 
     def _open(self, launch: Launch) -> Response:
         """Open a link in a course of the LMS."""
@@ -155,7 +185,8 @@ class Service:
         client = launch.get_client_id()
         if isinstance(memberships, str) and has_role(data, _TEACHER_ROLES):
             title = str(context.get("title") or context.get("label") or context.get("id") or "class")
-            self._store.opened_from(Class(data["iss"], client, title, memberships))
+            found = Class(data["iss"], client, title, memberships, str(context.get("id") or ""))
+            self._store.opened_from(found)
         if not has_role(data, STUDENT_ROLES):
             number = len({kept.student for _, kept in self._store.all() if kept.assignment == assignment})
             return self._page(
@@ -169,26 +200,30 @@ class Service:
         ags = _mapping(data, "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint")
         columns = {key: str(ags.get(key) or "") for key in ("lineitem", "lineitems")}
         target = Target(data["iss"], client, data["sub"], **columns)
-        values = [student, assignment, *(getattr(target, name) for name in Target.__struct_fields__)]
-        seconds = self._settings.session_hours * 3600
         answer = RedirectResponse(self._place(assignment), 303)
-        sealed = self.tool.seals.seal("session", seconds, session=values)
-        self._set_cookie(answer, _SESSION, sealed, int(seconds), self._place(assignment))
-        return answer
+        return self._used(_Session(student, assignment, target, time.time()), answer)
 
     async def _show(self, request: Request) -> Response:
         session = self._session(request)
-        return await run_in_threadpool(self._page_of, session)
+        answer = await run_in_threadpool(self._page_of, session)
+        # a page that reloads itself is used by nobody
+        return answer if _WAITS in request.query_params else self._used(session, answer)
+
+    async def _leave(self, request: Request) -> Response:
+        """End all sessions of the student, those for other assignments and in other browsers, too."""
+        session = self._session(request)
+        await self._own_form(request, session, _SMALL_BYTES, _SMALL_SECONDS)
+        self._left[session.student] = time.time()
+        text = "You have left, so nobody can hand in or read your pages in this browser. Log out of your LMS, too."
+        answer = self._page("Left", text=f"{text} To come back, open the assignment there again.")
+        self._set_cookie(answer, _SESSION, "", self._place(session.assignment), 0)
+        return answer
 
     async def _hand_in(self, request: Request) -> Response:
         session = self._session(request)
-        self._require_own_form(request)
         limit = self._settings.max_megabytes * 10**6
-        form = await self._read(request, limit + _SMALL_BYTES, self._settings.seconds)
+        form = await self._own_form(request, session, limit + _SMALL_BYTES, self._settings.seconds)
         try:
-            seal = self.tool.seals.unseal("upload", str(form.get("seal")))
-            if seal is None or seal["of"] != [session.student, session.assignment]:
-                raise _refuse(403, f"The form isn't yours, or too old. {_AGAIN}")
             files: dict[str, bytes] = {}
             async with self._reading:
                 for found in form.getlist("files"):
@@ -198,7 +233,17 @@ class Service:
                 text = await run_in_threadpool(self._keep, session, files)
         finally:
             await form.close()
-        return await run_in_threadpool(partial(self._page_of, session, text))
+        return self._used(session, await run_in_threadpool(partial(self._page_of, session, text)))
+
+    async def _own_form(self, request: Request, session: _Session, limit: int, seconds: float) -> FormData:
+        """A form that was made for this student."""
+        self._require_own_form(request)
+        form = await self._read(request, limit, seconds)
+        seal = self.tool.seals.unseal("upload", str(form.get("seal")))
+        if seal is None or seal["of"] != [session.student, session.assignment]:
+            await form.close()
+            raise _refuse(403, f"The form isn't yours, or too old. {_AGAIN}")
+        return form
 
     async def _feedback(self, request: Request) -> Response:
         session, wanted = self._session(request), request.path_params
@@ -211,7 +256,7 @@ class Service:
                         return Response(page.read_bytes(), 200, headers, "text/html")
             raise _refuse(404, "There is no such page.")
 
-        return await run_in_threadpool(find)
+        return self._used(session, await run_in_threadpool(find))
 
     def _choose(self, launch: Launch) -> Response:
         """Let an instructor choose the assignment of a new link."""
@@ -291,6 +336,7 @@ class Service:
             assignment,
             text=text,
             upload=self._place(assignment),
+            waits=_WAITS,
             seal=self.tool.seals.seal(
                 "upload", self._settings.session_hours * 3600, of=[student, assignment]
             ),
@@ -314,10 +360,21 @@ class Service:
         found = self.tool.seals.unseal("session", request.cookies.get(_SESSION, ""))
         if found is None:
             raise _refuse(403, f"Your session is over, or your browser keeps no cookies here. {_AGAIN}")
-        student, assignment, *target = found["session"]
+        student, assignment, began, *target = found["session"]
+        if began <= self._left.get(student, 0.0):
+            raise _refuse(403, f"You have left. {_AGAIN}")
         if assignment != request.path_params["assignment"]:
             raise _refuse(403, _AGAIN)
-        return _Session(student, assignment, Target(*target))
+        return _Session(student, assignment, Target(*target), began)
+
+    def _used(self, session: _Session, answer: Response) -> Response:
+        """Keep the session going, for as long as a session may be idle, and in all."""
+        settings, (student, assignment, target, began) = self._settings, session
+        values = [student, assignment, began, *(getattr(target, name) for name in Target.__struct_fields__)]
+        seconds = min(settings.idle_minutes * 60, began + settings.session_hours * 3600 - time.time())
+        sealed = self.tool.seals.seal("session", seconds, session=values)
+        self._set_cookie(answer, _SESSION, sealed, self._place(assignment))
+        return answer
 
     def _require_own_form(self, request: Request) -> None:
         origin = request.headers.get("origin", self._settings.origin)
@@ -379,14 +436,22 @@ class Service:
 
     async def _away(self, request: Request, error: Exception) -> Response:
         """The gradebook or the disk can't be used; the person who runs the service reads why."""
-        print(f"{_time(datetime.now(UTC))} {printable(str(error))}", file=sys.stderr, flush=True)
+        self._log(str(error))
         text = "Something here doesn't work, so nothing was handed in. Try again later."
         return self._page("Not possible", 503, text=text)
 
-    def _set_cookie(self, answer: Response, name: str, value: str, seconds: int, path: str) -> None:
-        secure = (
-            self._settings.is_secure
-        )  # browsers take cookies in a frame of the LMS only with the last two
+    def _log(self, text: str, once: bool = False) -> None:
+        """Tell the person who runs the service."""
+        if not (once and text in self._said):
+            print(f"{_time(datetime.now(UTC))} {printable(text, 600)}", file=sys.stderr, flush=True)
+        self._said |= {text} if once else set()
+
+    def _set_cookie(
+        self, answer: Response, name: str, value: str, path: str, seconds: int | None = None
+    ) -> None:
+        """Set a cookie, which the browser keeps until it is closed, or for some seconds."""
+        secure = self._settings.is_secure
+        # browsers take cookies in a frame of the LMS only with the last two
         answer.set_cookie(
             name,
             value,
@@ -412,7 +477,7 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
     """Answer requests and send grades, until the process is told to end.
 
     Raises:
-        CourseError: a setting is wrong, or another process does this for the course.
+        CourseError: a setting is wrong, its port is taken, or another process does this for the course.
     """
     settings, store = LtiHandIns.of(course), LtiStore(course.root)
     store.folder.mkdir(parents=True, exist_ok=True)
@@ -422,17 +487,20 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
         raise CourseError("gradekit lti runs for this course already") from None
     with lock:
         service = Service(course, settings, store)
-        host, _, port = settings.listen.rpartition(":")
+        host, port = host_and_port(settings.listen)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = bound(
+            lambda: socket.create_server((host, port), family=family),
+            f"c.LtiHandIns.listen, {settings.listen}",
+        )
         stop = threading.Event()
         sender = threading.Thread(
             target=GradeSender(service.tool, store).keep_sending, args=(stop,), daemon=True
         )
         sender.start()
         ready()
-        uvicorn.run(
+        config = uvicorn.Config(
             service.application(),
-            host=host.strip("[]"),
-            port=int(port),
             log_level="warning",
             access_log=False,
             limit_concurrency=_AT_ONCE,
@@ -440,6 +508,8 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
             http=_Impatient,
             headers=[("Connection", "close")],
         )
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run([listener])
         stop.set()
 
 

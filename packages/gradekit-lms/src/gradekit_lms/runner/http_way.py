@@ -9,7 +9,7 @@ from traitlets.config import Configurable
 
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.ways import Way
-from gradekit_lms.course_settings import require_inside, require_known
+from gradekit_lms.course_settings import require_inside, require_known, require_listen
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import GitStore
 from gradekit_lms.git.way import GitSink, GitSource
@@ -36,6 +36,7 @@ class HttpHandIns(Configurable):
         require_known(cls, course)
         settings = cls(config=course.config)
         require_inside(cls, course, settings.returned)
+        require_listen(cls, course, "listen", settings.listen)
         return settings
 
 

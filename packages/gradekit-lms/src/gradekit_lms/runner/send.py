@@ -198,7 +198,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     try:
         found = wait(server, answer["id"], options.minutes)
-        if found["state"] == "graded" and options.save:
+        if found.get("pages") and options.save:
             save_result(found, options.save)
         return say_result(found, options.assignment)
     except NotTaken as error:

@@ -163,7 +163,13 @@ class HandIns:
             most = record.max_points if record else 0
             parts = round(result["max-score"] / most) if most else 1
             pages = {path.name: path.read_text(encoding="utf-8") for path in sorted(place.glob("*.html"))}
-            return {"state": "graded", "result": result, "parts": parts, "pages": pages}
+            found = {"state": "graded", "result": result, "parts": parts, "pages": pages}
+            if not parts:  # 0 of 0 points
+                found |= {
+                    "state": "failed",
+                    "sentence": "it could not be graded: see the page, or ask your instructor",
+                }
+            return found
         state, sentence = self._why_not(fetched)
         return {"state": state, "sentence": sentence}
 
@@ -396,7 +402,7 @@ def serve_ci_jobs(job: HttpJob) -> int:
         return 1
     with lock:
         store.clean()
-        endpoint = listening(lambda: SignedServer(job, store))
+        endpoint = listening(lambda: SignedServer(job, store), f"c.HttpHandIns.listen, {job.listen}")
         while os.getppid() == job.parent:
             endpoint.read_keys()
             time.sleep(_TICK)
@@ -408,7 +414,7 @@ if __name__ == "__main__":
         given = msgspec.json.decode(sys.stdin.buffer.read(), type=HttpJob)
         try:
             code = serve_ci_jobs(given)
-        except (OSError, ValueError) as error:
+        except (CourseError, OSError, ValueError) as error:
             print(error, file=sys.stderr)
             code = 1
         sys.stderr.flush()
