@@ -437,7 +437,9 @@ def test_a_port_that_is_taken_is_in_the_log_with_the_remedy(students):
             source.close()
     log = students.root / ".gradekit" / "http" / "fetching.log"
     assert refused.reason == f"can't be taken, since the process for this ended: see {log}"
-    assert f"nothing can listen at c.HttpHandIns.listen, {address} (Address already in use)" in log.read_text()
+    assert (
+        f"nothing can listen at c.HttpHandIns.listen, {address} (Address already in use)" in log.read_text()
+    )
 
 
 @pytest.mark.parametrize("listen", ["somewhere", "127.0.0.1:99999", "127.0.0.1"])

@@ -268,8 +268,8 @@ def test_who_leaves_is_not_let_in_again_by_any_browser(lti):
     old = dict(ada.cookies)
     assert said(ada.post(place, data=seal, headers=own)).startswith("You have left")
     assert not any(each.name == "gradekit" for each in ada.cookies.jar)
-    refused(httpx.get(page.url, cookies=old), 403, "You have left")
-    refused(home.get(page.url), 403, "You have left")
+    refused(httpx.get(page.url, cookies=old), 403, "Your session is over")
+    refused(home.get(page.url), 403, "Your session is over")
     assert eve.get(page.url).status_code == ada.open().status_code == 200
 
 

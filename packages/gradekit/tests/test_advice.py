@@ -263,8 +263,9 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
-    ("gradekit_lms/git/way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
-        f"{LMS}/test_git_watch.py"
+    ("gradekit_lms/hand_in_store.py", "gradekit deadline {} TIME --student {}"): (
+        Elsewhere(f"{LMS}/test_git_watch.py"),
+        Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
     ("cli/common.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),
@@ -299,9 +300,6 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ),
     ("gradekit_lms/lti/service.py", "gradekit lti"): Elsewhere(
         f"{LMS}/test_lti_launch.py::test_only_the_courses_in_the_settings_may_use_the_tool"
-    ),
-    ("gradekit_lms/lti/lti_way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
-        f"{LMS}/test_lti_watch.py"
     ),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere(

@@ -9,31 +9,25 @@ from msgspec import Struct
 
 from gradekit.course.files import write_atomically
 from gradekit_lms.git.roster import Repository
-from gradekit_lms.hand_in_store import HandInStore, digest, read_json
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest, read_json
 
 
-class Fetched(Struct, frozen=True):
-    """A hand-in.
+class Fetched(Kept, frozen=True):
+    """A hand-in. `handed_in` is when its commit was first seen at the remote.
 
     Args:
-        handed_in: when its commit was first seen at the remote.
         not_before: when the remote was last seen without it; None if it was never seen before.
         tree: the id of its files, by which equal ones are recognized.
-        size: of its files, in bytes.
         left_out: names of files that were not fetched, with reasons that continue the names.
         link: to the commit, where it can't be made from `remote`.
     """
 
-    student: str
-    assignment: str
-    handed_in: datetime
     not_before: datetime | None
     commit: str
     tree: str
     remote: str
     branch: str
-    size: int
-    left_out: list[tuple[str, str]] = []
+    left_out: tuple[tuple[str, str], ...] = ()
     link: str = ""
 
 

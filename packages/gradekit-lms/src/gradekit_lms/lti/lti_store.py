@@ -14,7 +14,7 @@ from gradekit.attempts.records import file_name
 from gradekit.course.files import write_atomically
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable, quoted
-from gradekit_lms.hand_in_store import HandInStore, digest, read_json
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest, read_json
 
 _STEP = timedelta(milliseconds=1)
 
@@ -39,13 +39,9 @@ class Target(Struct, frozen=True):
         return bool(self.lineitem or self.lineitems)
 
 
-class Upload(Struct, frozen=True):
+class Upload(Kept, frozen=True):
     """A hand-in; `digest` is that of its files, `handed_in` when all of it had arrived."""
 
-    student: str
-    assignment: str
-    handed_in: datetime
-    size: int
     digest: str
     target: Target
 

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -30,7 +30,6 @@ from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import printable
-from gradekit.submission.extra_files import SECRET, TIMESTAMP
 from gradekit.submission.renamed import is_notebook
 from gradekit.watch.status import read_status
 from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
@@ -38,7 +37,7 @@ from gradekit_lms.git.fetching import held_lock
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import Fetched, GitStore, Problem
 from gradekit_lms.git.way import RESULT_FILE
-from gradekit_lms.hand_in_store import is_untouched
+from gradekit_lms.hand_in_store import after, is_untouched, wrong_name
 from gradekit_lms.runner.http_way import STORE, HttpJob
 from gradekit_lms.runner.keys import SigningKey, read_keys
 from gradekit_lms.runner.send import PLACE, signature
@@ -53,7 +52,6 @@ _FILES = 100
 _TIDY_AFTER = 10_000
 _USED = re.compile(r"[0-9]{1,12} [0-9a-f]{64}")
 _TICK = 0.1
-_STEP = timedelta(microseconds=1)
 _SIGNED = re.compile(r"[0-9]{1,12} [0-9a-f]{32} [0-9a-f]{64}")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"https://[\w.-]+(?::\d+)?(?:/[\w.-]+){1,8}", re.ASCII)
@@ -142,13 +140,12 @@ class HandIns:
                 raise RequestRefused(
                     413, f"your hand-ins exceed {total} in all: ask your instructor for more"
                 )
-            if last is not None:  # the clock may have been put back
-                now = max(now, last.handed_in + _STEP)
+            now = after(now, last)
             name = os.urandom(20).hex()
             linked = _REPOSITORY.fullmatch(sent.repository) and _COMMIT.fullmatch(sent.commit)
             link = f"{sent.repository[:200]}/commit/{sent.commit}" if linked else ""
             fetched = Fetched(
-                key.student, sent.assignment, now, None, name, digest, "http", "", size, link=link
+                key.student, sent.assignment, now, size, None, name, digest, "http", "", link=link
             )
             self._store.add(fetched, sent.files.items())
         return {"state": "accepted", "id": name}
@@ -362,12 +359,8 @@ def _require_files(files: dict[str, bytes], most: int) -> int:
         _refuse_files(f"there are more than {_FILES} files: send the notebook, and what it needs")
     folded = set()
     for name in files:
-        if not name or {"/", "\\"} & set(name) or name in (".", ".."):
-            _refuse_files(f"{_short(name)} is a path: send files by their names only")
-        if not name.isprintable() or len(os.fsencode(name.encode(errors="replace"))) > 200 or name[0] == ".":
-            _refuse_files(f"{_short(name)} has a name that can't be stored: rename it")
-        if name.casefold() in (TIMESTAMP, SECRET):
-            _refuse_files(f"{_short(name)} has a name that nbgrader uses itself: rename it")
+        if reason := wrong_name(name):
+            _refuse_files(f"{_short(name)} {reason}")
         folded.add(name.casefold())
     if len(folded) < len(files):
         _refuse_files("two files have the same name: rename one")
