@@ -284,7 +284,7 @@ def test_only_the_courses_in_the_settings_may_use_the_tool(stopped, capfd):
             refused(page, 403, "The course Transformers of your LMS doesn't hand in here. Ask your")
     assert not stopped.store.people() and not stopped.store.classes.exists()
     logged = capfd.readouterr().err
-    where = f"c.LtiHandIns.platforms['{stopped.lms.address}']['context_ids']"
+    where = f"the context_ids of c.LtiHandIns.platforms['{stopped.lms.address}']"
     assert logged.count(f"To allow it, add 'course-1' to {where}, and start `gradekit lti` again") == 1
     settings[stopped.lms.address]["context_ids"] = []
     settings[stopped.lms.address]["context_ids"].append("course-1")
@@ -463,10 +463,13 @@ def test_a_student_with_a_new_id_in_the_lms_gets_in_again_and_the_old_one_does_n
     with serving(stopped.service().application(), stopped.port):
         stopped.lms.links["2"] = Link({"assignment": NAME, "login": "ada"})
         assert "Hand-ins of ada" in Browser(stopped.lms, "u-1").open("2").text  # not in the gradebook yet
+        before = Browser(stopped.lms, "u-1")
+        opened = before.open("2")
         page = Browser(stopped.lms, "u-2").open("2")
         refused(page, 403, "another user of the LMS hands in as ada. If it is the same person")
         settle_as_told(stopped, page)
         assert "Hand-ins of ada" in Browser(stopped.lms, "u-2").open("2").text
+        refused(before.get(opened.url), 403, "Your session is over")
         refused(Browser(stopped.lms, "u-1").open("2"), 403, "another user of the LMS hands in as ada")
         # without a login, a new id is a new student, who can be put right
         stopped.lms.links["3"] = Link({"assignment": NAME, "login": "jane.doe"})

@@ -9,6 +9,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +20,7 @@ from msgspec import Struct
 
 from gradekit.attempts.records import file_name
 from gradekit.course.files import STATE_FOLDER, write_atomically
-from gradekit.course.printing import quoted
+from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.extra_files import SECRET, TIMESTAMP
 from gradekit.submission.renamed import is_notebook
@@ -106,7 +107,7 @@ class HandInStore(Generic[_Kept, _Out]):
 
     def post(self, name: str, outgoing: _Out) -> None:
         """Put a result into the outbox; a newer one of the same name replaces it."""
-        write_atomically(self.outbox / f"{digest(name)}.json", msgspec.json.encode(outgoing).decode())
+        write_json(self.outbox / f"{digest(name)}.json", outgoing)
 
     def outgoing(self) -> list[tuple[Path, _Out]]:
         """The results that were not sent yet, oldest first."""
@@ -115,6 +116,18 @@ class HandInStore(Generic[_Kept, _Out]):
     def results_in(self, folder: Path) -> list[tuple[Path, _Out]]:
         paths = sorted(folder.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
         return [(path, found) for path in paths if (found := read_json(path, self._out))]
+
+    def show(self, files: Iterable[Path], place: Path) -> None:
+        """Copy files into a folder, in one step, in place of those that are there."""
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self.scratch() as scratch:
+            for path in files:
+                shutil.copyfile(path, scratch / path.name)
+            before = self.unfinished / f"{scratch.name}.before"
+            if place.exists():
+                os.rename(place, before)
+            os.rename(scratch, place)
+        shutil.rmtree(before, ignore_errors=True)
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -200,6 +213,10 @@ def is_untouched(release: Path, contents: dict[str, bytes]) -> bool:
     return all(_content_of(release / name) == content for name, content in notebooks.items())
 
 
+def write_json(path: Path, value: object) -> None:
+    write_atomically(path, msgspec.json.encode(value).decode())
+
+
 def wrong_name(name: str) -> str:
     """Why a file that was sent can't have this name, as the end of a sentence; empty if it can."""
     if not name or {"/", "\\"} & set(name) or name in (".", ".."):
@@ -215,6 +232,15 @@ def read_json(path: Path, kind: type[_T]) -> _T | None:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
+
+
+def in_utc(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def log_line(text: str) -> None:
+    """Tell the person who runs the process."""
+    print(f"{in_utc(datetime.now(UTC))} {printable(text, None)}", file=sys.stderr, flush=True)
 
 
 def digest(name: str) -> str:

@@ -4,12 +4,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from gradekit.course.files import write_atomically
 from gradekit_lms.git.roster import Repository
-from gradekit_lms.hand_in_store import HandInStore, Kept, digest, read_json
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest, read_json, write_json
 
 
 class Fetched(Kept, frozen=True):
@@ -93,7 +91,7 @@ class GitStore(HandInStore[Fetched, Outgoing]):
         return read_json(self._seen_path(repository), Seen) or Seen()
 
     def see(self, repository: Repository, seen: Seen) -> None:
-        write_atomically(self._seen_path(repository), msgspec.json.encode(seen).decode())
+        write_json(self._seen_path(repository), seen)
 
     @property
     def problems(self) -> list[Problem]:
@@ -101,7 +99,7 @@ class GitStore(HandInStore[Fetched, Outgoing]):
 
     def set_problems(self, problems: list[Problem]) -> None:
         if problems != self._problems:
-            write_atomically(self.folder / "problems.json", msgspec.json.encode(problems).decode())
+            write_json(self.folder / "problems.json", problems)
             self._problems = problems
             self.touch()
 

@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import os
-import secrets
 import shutil
 import subprocess
 import sys
@@ -26,7 +24,7 @@ from gradekit_lms.git.result_json import result_document
 from gradekit_lms.git.roster import read_roster
 from gradekit_lms.git.settings import GitHandIns, job_for
 from gradekit_lms.git.store import Fetched, GitStore, Outgoing
-from gradekit_lms.hand_in_store import StoredSource
+from gradekit_lms.hand_in_store import StoredSource, in_utc
 
 RESULT_FILE = "result.json"
 #: a process that fetches and ends is started again after this many seconds
@@ -128,7 +126,7 @@ class GitSource(StoredSource[Fetched]):
     def accepting(self, hand_in: HandIn) -> str:
         fetched = self._store.at(hand_in.student, hand_in.assignment, hand_in.handed_in)
         before = fetched.not_before if fetched else None
-        since = f"it was not there yet at {before:%Y-%m-%d %H:%M:%S} UTC; " if before else ""
+        since = f"it was not there yet at {in_utc(before)}; " if before else ""
         return since + super().accepting(hand_in)
 
     def _keep_fetching(self) -> None:
@@ -183,14 +181,7 @@ class GitSink(FolderSink):
         if fetched is None or not (page.pages / RESULT_FILE).is_file():
             return
         place = self._returned / page.student / page.assignment / fetched.commit
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with self._store.scratch() as scratch:
-            for path in sorted(page.pages.iterdir()):
-                if path.suffix == ".html" or path.name == RESULT_FILE:
-                    shutil.copyfile(path, scratch / path.name)
-            if place.exists():
-                os.rename(place, self._store.unfinished / secrets.token_hex(8))
-            os.rename(scratch, place)
+        self._store.show([*page.pages.glob("*.html"), page.pages / RESULT_FILE], place)
         if self._report:
             document = json.loads((place / RESULT_FILE).read_text(encoding="utf-8"))
             score, most = document["score"], document["max-score"]

@@ -1,20 +1,16 @@
 """What `gradekit lti` keeps in `.gradekit/lti` of the course: hand-ins, who is who, pages, grades on their way."""
 
-import os
-import shutil
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gradekit.attempts.records import file_name
-from gradekit.course.files import write_atomically
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable, quoted
-from gradekit_lms.hand_in_store import HandInStore, Kept, digest, read_json
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest, in_utc, read_json, write_json
 
 _STEP = timedelta(milliseconds=1)
 
@@ -130,7 +126,7 @@ class LtiStore(HandInStore[Upload, Score]):
         return read_json(self._person(issuer, user), Person)
 
     def remember(self, person: Person) -> None:
-        write_atomically(self._person(person.issuer, person.user), _text(person))
+        write_json(self._person(person.issuer, person.user), person)
 
     def forget(self, person: Person) -> None:
         self._person(person.issuer, person.user).unlink(missing_ok=True)
@@ -138,7 +134,7 @@ class LtiStore(HandInStore[Upload, Score]):
     def opened_from(self, found: Class) -> None:
         path = self.classes / f"{digest(found.memberships)}.json"
         if read_json(path, Class) != found:
-            write_atomically(path, _text(found))
+            write_json(path, found)
 
     def send(self, score: Score, anyway: bool = False) -> bool:
         """Put a grade into the outbox, later than those before it; False if it is the last one again.
@@ -154,14 +150,14 @@ class LtiStore(HandInStore[Upload, Score]):
                 return False
             now = datetime.now(UTC)
             at = now if last is None else max(now, last.at + _STEP)
-            write_atomically(self.outbox / name, _text(replace(score, at=at)))
+            write_json(self.outbox / name, replace(score, at=at))
         return True
 
     def was_sent(self, path: Path, score: Score, taken: bool = True) -> None:
         """Note that a grade is at the platform, or was not taken; a newer one may have replaced it in the outbox."""
         with self._alone():
             place, other = (self.sent, self.outdated) if taken else (self.outdated, self.sent)
-            write_atomically(place / path.name, _text(score))
+            write_json(place / path.name, score)
             for gone in (other, self.troubles):
                 (gone / path.name).unlink(missing_ok=True)
             if read_json(path, Score) == score:
@@ -171,24 +167,12 @@ class LtiStore(HandInStore[Upload, Score]):
         return read_json(self.troubles / path.name, Trouble)
 
     def note(self, path: Path, trouble: Trouble) -> None:
-        write_atomically(self.troubles / path.name, _text(trouble))
+        write_json(self.troubles / path.name, trouble)
 
     def pages(self, student: str, assignment: str, handed_in: datetime) -> Path:
         """The folder for the pages of a hand-in."""
         time = f"{handed_in.astimezone(UTC):%Y%m%dT%H%M%S.%f}"
         return self.folder / "pages" / file_name(student) / file_name(assignment) / time
-
-    def show(self, pages: Path, place: Path) -> None:
-        """Copy pages there, in one step."""
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with self.scratch() as scratch:
-            for path in pages.iterdir():
-                if path.suffix in (".html", ".json") and path.is_file():
-                    shutil.copyfile(path, scratch / path.name)
-            if place.exists():
-                os.rename(place, self.unfinished / f"{scratch.name}.before")
-            os.rename(scratch, place)
-        shutil.rmtree(self.unfinished / f"{scratch.name}.before", ignore_errors=True)
 
     def _alone(self) -> ExitStack:
         """Keep the process that grades and the one that sends from changing the outbox at the same time."""
@@ -214,7 +198,7 @@ def lti_status_lines(store: LtiStore) -> tuple[list[str], bool]:
         if trouble := store.trouble(path):
             failed = True
             times = "once" if trouble.tries == 1 else f"{trouble.tries} times"
-            line += f", tried {times}, again at {trouble.next:%Y-%m-%d %H:%M:%S} UTC: {trouble.reason}"
+            line += f", tried {times}, again at {in_utc(trouble.next)}: {trouble.reason}"
         lines.append(line)
     for _, score in outdated:
         lines.append(
@@ -222,7 +206,3 @@ def lti_status_lines(store: LtiStore) -> tuple[list[str], bool]:
             f"were not taken: `gradekit lti --send {quoted(score.assignment)}`"
         )
     return lines, failed
-
-
-def _text(value: Struct) -> str:
-    return msgspec.json.encode(value).decode()

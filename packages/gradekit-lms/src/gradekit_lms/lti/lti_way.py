@@ -9,12 +9,11 @@ from nbgrader.api import SubmittedAssignment
 
 from gradekit.attempts.records import Attempts, Page
 from gradekit.attempts.rules import AttemptRules, Shows, attempt_that_counts
-from gradekit.course.files import write_atomically
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.shown import result_as_shown
 from gradekit.watch.arrivals import time_of
 from gradekit.watch.ways import FolderSink, PageOf, Way
-from gradekit_lms.hand_in_store import StoredSource, read_json
+from gradekit_lms.hand_in_store import StoredSource, read_json, write_json
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import LtiStore, PageScore, Upload
 
@@ -73,7 +72,8 @@ class LtiSink(FolderSink):
         upload = self._store.at(student, assignment, page.record.handed_in)
         if upload is None:
             return  # the instructor has collected it in another way
-        self._store.show(page.pages, self._store.pages(student, assignment, upload.handed_in))
+        pages = [path for path in page.pages.glob("*.*") if path.suffix in (".html", ".json")]
+        self._store.show(pages, self._store.pages(student, assignment, upload.handed_in))
         records = [
             record
             for record in Attempts.load(self._course.root, assignment, student).records
@@ -106,7 +106,7 @@ def send_all(course: RunningCourse, assignment: str) -> tuple[int, dict[str, lis
             time = time_of(course.autograded(student, assignment))
             page = time and store.pages(student, assignment, time) / _SCORE
             if page and page.exists():
-                write_atomically(page, msgspec.json.encode(score).decode())
+                write_json(page, score)
             new += store.send(score.to(uploads[-1]), anyway=True)
     return new, without
 

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import hashlib
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -38,7 +37,7 @@ from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.renamed import is_notebook
 from gradekit_lms.bounded_http import bound, host_and_port
-from gradekit_lms.hand_in_store import after, is_untouched, wrong_name
+from gradekit_lms.hand_in_store import after, in_utc, is_untouched, log_line, wrong_name
 from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Target, Upload
@@ -71,7 +70,7 @@ class Service:
         self._people = People(course, store, settings.student)
         self._adding, self._reading = threading.Lock(), asyncio.Semaphore(_READ_AT_ONCE)
         self._pages, self._sessions = Pages(settings), Sessions(settings, self.tool.seals)
-        self._said: set[str] = set()
+        self._refused_contexts: set[str] = set()
 
     def application(self) -> Starlette:
         base = self._pages.base
@@ -129,13 +128,15 @@ class Service:
         number = str(context.get("id") or "")
         if self._settings.allows(data["iss"], launch.get_client_id(), number):
             return
+        if not number:
+            raise _refuse(403, "The LMS doesn't say from which course this link is. Ask your instructor.")
         title = printable(str(context.get("title") or context.get("label") or "without a title"))
-        where = f"c.LtiHandIns.platforms[{data['iss']!r}]['context_ids']"
-        self._log(
-            f"a launch from the course {title} of the LMS was refused. To allow it, add {number!r} to {where}, and start "
-            "`gradekit lti` again",
-            once=True,
-        )
+        if number not in self._refused_contexts:
+            self._refused_contexts.add(number)
+            log_line(
+                f"a launch from the course {title} of the LMS was refused. To allow it, add {number!r} to the context_ids of "
+                f"c.LtiHandIns.platforms[{data['iss']!r}], and start `gradekit lti` again"
+            )
         raise _refuse(403, f"The course {title} of your LMS doesn't hand in here. Ask your instructor.")
 
     def _open(self, launch: Launch) -> Response:
@@ -277,21 +278,21 @@ class Service:
             earlier = self._store.of(student, assignment)
             last = earlier[-1][1] if earlier else None
             if last is not None and last.digest == digest and last.target == session.target:
-                return f"These files were handed in at {_time(last.handed_in)} already."
+                return f"These files were handed in at {in_utc(last.handed_in)} already."
             if self._store.size_of(student) + size > self._settings.max_total_megabytes * 10**6:
                 limit = self._settings.max_total_megabytes
                 raise _refuse(413, f"All hand-ins of a student may have {limit} MB. Ask your instructor.")
             now = after(datetime.now(UTC), last)
             kept = Upload(student, assignment, now, size, digest, session.target)
             self._store.keep(kept, files.items(), digest[:12])
-        return f"Handed in at {_time(now)}: {', '.join(sorted(files))}."
+        return f"Handed in at {in_utc(now)}: {', '.join(sorted(files))}."
 
     def _page_of(self, session: Session, text: str = "") -> Response:
         """The page of an assignment: the form, and the student's hand-ins."""
         student, assignment = session.student, session.assignment
         hand_ins = [
             (
-                _time(time),
+                in_utc(time),
                 [
                     (page.stem, f"{self._pages.place(assignment)}/{place.name}/{quote(page.name)}")
                     for page in sorted(place.glob("*.html"))
@@ -322,7 +323,8 @@ class Service:
     def _session(self, request: Request) -> Session:
         """Who this is, and that it is for this assignment."""
         session = self._sessions.unsealed(request.cookies.get(_SESSION, ""))
-        if session is None:
+        person = session and self._store.person(session.target.issuer, session.target.user)
+        if session is None or person is None or person.student != session.student:
             raise _refuse(403, f"Your session is over, or your browser keeps no cookies here. {_AGAIN}")
         if session.assignment != request.path_params["assignment"]:
             raise _refuse(403, _AGAIN)
@@ -375,15 +377,9 @@ class Service:
 
     async def _away(self, request: Request, error: Exception) -> Response:
         """The gradebook or the disk can't be used; the person who runs the service reads why."""
-        self._log(str(error))
+        log_line(str(error))
         text = "Something here doesn't work, so nothing was handed in. Try again later."
         return self._pages.page("Not possible", 503, text=text)
-
-    def _log(self, text: str, once: bool = False) -> None:
-        """Tell the person who runs the service."""
-        if not (once and text in self._said):
-            print(f"{_time(datetime.now(UTC))} {printable(text, 600)}", file=sys.stderr, flush=True)
-        self._said |= {text} if once else set()
 
 
 class _Impatient(H11Protocol):
@@ -452,7 +448,3 @@ def _reason(error: Exception) -> str:
     """Why PyLTI1p3 refuses something; errors that it doesn't expect come from messages that are no messages."""
     known = isinstance(error, LtiException | OIDCException | ToolConfException)
     return printable(str(error).rstrip(".")) if known else "it can't be understood"
-
-
-def _time(time: datetime) -> str:
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

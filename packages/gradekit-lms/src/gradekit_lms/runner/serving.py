@@ -37,7 +37,7 @@ from gradekit_lms.git.fetching import held_lock
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import Fetched, GitStore, Problem
 from gradekit_lms.git.way import RESULT_FILE
-from gradekit_lms.hand_in_store import after, is_untouched, wrong_name
+from gradekit_lms.hand_in_store import after, is_untouched, log_line, wrong_name
 from gradekit_lms.runner.http_way import STORE, HttpJob
 from gradekit_lms.runner.keys import SigningKey, read_keys
 from gradekit_lms.runner.send import PLACE, signature
@@ -284,7 +284,7 @@ class _Request(BoundedRequest):
         except OSError as error:
             if isinstance(error, ConnectionError | TimeoutError):
                 raise
-            print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC {error}", file=sys.stderr, flush=True)
+            log_line(str(error))
             self._tell(503, {"error": "the server can't store it now: try again later."})
 
     def _take(self) -> None:
@@ -391,7 +391,7 @@ def serve_ci_jobs(job: HttpJob) -> int:
     store.folder.mkdir(parents=True, exist_ok=True)
     lock = held_lock(store.lock, job.parent)
     if lock is None:
-        print("another process takes hand-ins for this course", file=sys.stderr)
+        log_line("another process takes hand-ins for this course")
         return 1
     with lock:
         store.clean()
@@ -408,7 +408,7 @@ if __name__ == "__main__":
         try:
             code = serve_ci_jobs(given)
         except (CourseError, OSError, ValueError) as error:
-            print(error, file=sys.stderr)
+            log_line(str(error))
             code = 1
         sys.stderr.flush()
         os._exit(code)
