@@ -126,7 +126,8 @@ class Rounds:
             for each in self._repositories:
                 if same_remote(each.remote) in asked:
                     soon = max(time.monotonic(), self._last.get(each, 0.0) + _SHORTEST_PAUSE)
-                    self._due[each] = min(self._due[each], soon)
+                    # a look that is under way may have come too early for this push
+                    self._due[each] = soon if each in self._under_way else min(self._due[each], soon)
 
     def _finish(self, repository: Repository, look: "Future[Seen]") -> None:
         if repository not in self._due:
@@ -142,7 +143,9 @@ class Rounds:
             pause = min(max(_LONGEST_PAUSE, pause), pause * 2 ** min(20, self._failures[repository]))
         else:
             self._failures.pop(repository, None)
-        self._due[repository] = time.monotonic() + pause
+        due = time.monotonic() + pause
+        asked = self._due[repository] > self._last[repository]
+        self._due[repository] = min(due, self._due[repository]) if asked else due
         self._write_table()
 
     def _problems(self) -> Iterator[Problem]:
