@@ -10,6 +10,7 @@ from gradekit_integrity.defend.closed import ClosedKind
 from gradekit_integrity.defend.marking import ANSWER_FILE, Unusable, read_answers
 from gradekit_integrity.defend.records import read_key
 
+from ...gradekit.tests.tiny_course import RIGHT_HALF
 from .test_defend import (
     LONG,
     OTHER,
@@ -62,6 +63,35 @@ def test_of_files_that_come_together_none_counts_as_the_first(asked, tmp_path, c
     answers_in(tmp_path, ann=answers_for(sheet, wrong=3))  # later than the other
     assert defend(asked, "--collect", "--answers", folder) == 0
     assert rows(asked)["bob"]["outcome"] == "defended"
+
+
+@pytest.mark.parametrize("answers", ["[]", "null", "{", '{"1": NaN}', '{"1": 7}'])
+def test_a_file_with_the_id_of_a_page_and_unusable_answers_is_named_for_its_student(asked, tmp_path, answers):
+    """Wherever it is, and not as if no file had come."""
+    text = f'{{"sheet": "{sheet_of(asked, "ann").id}", "answers": {answers}}}'
+    assert defend(asked, "--collect", "--answers", answers_in(tmp_path, upload=text)) == 0
+    assert rows(asked)["ann"]["note"] == (
+        "upload.json isn't a file of answers as the page saves it, so a person has to ask."
+    )
+    assert "No file" in rows(asked)["bob"]["note"]
+
+
+def test_no_score_is_below_0_after_a_deduction_and_another_answer(asked):
+    hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann"), wrong=3))
+    assert defend(asked, "--collect", "--share", "0.5") == 0
+    before = scores(asked)["ann"]
+    for answer in ("def double(x):\n    return None", None):
+        if answer is None:
+            asked.hand_in("ann", asked.answer(LONG))
+            (asked.root / "submitted" / "ann" / "01_double" / "double.ipynb").write_text("{")
+        else:
+            asked.hand_in("ann", asked.answer(answer))
+        assert asked.gradekit("autograde", "01_double") == 0
+        assert scores(asked)["ann"] >= 0
+    asked.hand_in("ann", asked.answer(LONG, RIGHT_HALF))
+    assert asked.gradekit("autograde", "01_double") == 0
+    assert defend(asked, "--collect", "--share", "0.5") == 0
+    assert scores(asked)["ann"] == before
 
 
 def test_a_usable_file_counts_beside_a_damaged_one_and_leaves_no_note(asked, tmp_path):

@@ -111,3 +111,14 @@ def test_the_page_of_a_graded_class_has_all_answers_and_changes_no_grade(empty_c
     assert "two of it make the double" in page
     assert "<script" not in page and "&lt;script&gt;" in page
     assert (course.root / "gradebook.db").read_bytes() == before
+    with course.gradebook() as gradebook:
+        gradebook.remove_student("bob")
+    assert course.gradekit("written", "01_double") == 0
+    assert "left out, since they are not in the gradebook anymore: bob\n" in capsys.readouterr().out
+
+
+def test_one_point_is_a_point_and_the_rubric_is_shown_as_its_author_wrote_it():
+    answer = AnswerText(WrittenAnswer("id", "ann", "double", "why", 1, 1), ADDING)
+    page = written_as_html("01_double", [grouped("why", 1, "", "**Rubric**\n\n- 1: *adds*", [answer], {})])
+    assert "why (1 point, 1 answer)" in page and "1 of 1 point<" in page
+    assert "<strong>Rubric</strong>" in page and "<em>adds</em>" in page

@@ -29,7 +29,7 @@ def host(contract, **changes: Any) -> Host:
 
 def result(contract, score: float = 7.0) -> Outgoing:
     return Outgoing(
-        f"{contract.address}/course/ada-01.git", COMMIT, "01_double", score, 10.0, f"{score:g} of 10 points"
+        f"{contract.address}/course/ada-01.git", COMMIT, "01_double", score >= 10, f"{score:g} of 10 points"
     )
 
 
@@ -67,7 +67,7 @@ def test_what_a_host_refuses_is_said_without_the_token(contract, code, later):
 def test_a_host_that_is_not_there_is_tried_later():
     nowhere = Host("github", "http://127.0.0.1:1", "s3cret")
     with pytest.raises(HostError, match="can't be reached") as refused:
-        nowhere.send(Outgoing("http://127.0.0.1:1/a/b", COMMIT, "01_double", 1, 1, "1 of 1 point"))
+        nowhere.send(Outgoing("http://127.0.0.1:1/a/b", COMMIT, "01_double", True, "1 of 1 point"))
     assert refused.value.later
 
 
@@ -111,7 +111,7 @@ def test_the_outbox_keeps_the_newest_result_until_it_is_sent(tmp_path, contract)
     Sender(Job(**values), GitStore(tmp_path)).send_due()  # the next command
     assert store.outgoing() == []
     assert contract.statuses == [contract.calls["status"]["body"]]
-    store.post("ben", Outgoing(f"{contract.address}/course/none", COMMIT, "01_double", 1, 1, "1 of 1 point"))
+    store.post("ben", Outgoing(f"{contract.address}/course/none", COMMIT, "01_double", True, "1 of 1 point"))
     sender.send_due()
     assert store.outgoing() == []
     assert len(list(store.not_sent.iterdir())) == 1
@@ -121,4 +121,4 @@ def test_the_outbox_keeps_the_newest_result_until_it_is_sent(tmp_path, contract)
     contract.broken = [(503, {})]
     job = Job(**values | {"root": str(tmp_path), "mode": "deliver", "parent": os.getppid()})
     assert do_job(job) == 0
-    assert [found.score for _, found in store.outgoing()] == [1.0]
+    assert [found.text for _, found in store.outgoing()] == ["1 of 10 points"]

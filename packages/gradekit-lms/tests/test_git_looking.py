@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gradekit_lms.git import fetching
 from gradekit_lms.git.looking import Looker
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
@@ -113,6 +115,32 @@ def test_a_new_commit_is_a_hand_in_with_the_time_of_fetching(looks, work):
     newest = found.store.of("ada", NAME)[-1][1]
     assert newest.commit == later and newest.not_before is not None
     assert fetched.handed_in <= newest.not_before <= newest.handed_in
+
+
+def test_a_push_that_comes_while_its_repository_is_looked_at_is_looked_at_soon(looks, work, monkeypatch):
+    """The look may have come too early for it."""
+    monkeypatch.setattr(fetching, "_SHORTEST_PAUSE", 0.0)
+    job = looks(interval=3600.0).job
+    Path(job.roster).write_text(f"student,remote,assignment\nada,{work.url},{NAME}\n")
+    rounds = fetching.Rounds(job, GitStore(Path(job.root)))
+    looked, going_on = [threading.Event(), threading.Event()], threading.Event()
+    rest = iter(looked)
+
+    def look(repository: Repository) -> Seen:
+        next(rest).set()
+        going_on.wait(60)
+        return Seen()
+
+    monkeypatch.setattr(rounds._looker, "look", look)
+    rounds.step()
+    assert looked[0].wait(60)
+    rounds.pushed([work.url])
+    rounds.step()
+    going_on.set()
+    end = time.monotonic() + 60
+    while not looked[1].wait(0.05):
+        assert time.monotonic() < end
+        rounds.step()
 
 
 def test_a_commit_that_leaves_the_files_as_they_were_is_no_hand_in(looks, work):

@@ -240,6 +240,11 @@ def test_a_host_is_told_the_points_of_a_commit(students, capfd):
         ("failure", "3 of 10 points")
     ]
     assert [found["body"] for found in host.comments] == [f"{NAME}: 3 of 10 points"]
+    unreadable = students.repositories["ada"].write(double_ipynb="{").push()
+    assert students.watch() == 1  # nothing could be graded
+    assert host.statuses[-1]["description"] == "it could not be graded, see the page"
+    document = students.result("ada", unreadable)
+    assert is_a_result(document) and (document["score"], document["max-score"]) == (0, 0)
     students.push("ada", RIGHT)
     host.broken = [(404, {"message": "Not Found"})]
     assert students.watch() == 0
@@ -416,6 +421,7 @@ def test_settings_that_can_not_work_are_named_before_anything_is_fetched(student
         'c.GitHandIns.report = "github"': "needs the host that the token is for",
         'c.GitHandIns.returned = "../elsewhere"': "must be a folder of the course",
         'c.GitHandIns.webhook = "127.0.0.1:1"': "needs a secret of at least 16 characters",
+        'c.GitHandIns.webhook = "8765"': "c.GitHandIns.webhook must be an address and a port",
     }.items():
         config = students.course.root / "nbgrader_config.py"
         before = config.read_text()

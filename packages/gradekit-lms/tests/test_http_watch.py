@@ -58,7 +58,7 @@ class Class:
 
     def endpoint(self) -> SignedServer:
         way = open_http_way(RunningCourse.open(self.root), self.root / "keys.csv")
-        return listening(lambda: SignedServer(way.source._jobs["watch"], GitStore(self.root, STORE)))
+        return listening(lambda: SignedServer(way.source._jobs["watch"], GitStore(self.root, STORE)), "here")
 
     def grade(self) -> int:
         """Grade in this process what was taken."""
@@ -392,6 +392,17 @@ def test_a_late_hand_in_and_one_whose_page_is_held_are_told_so(students, endpoin
     ]
 
 
+def test_a_notebook_that_can_not_be_graded_has_no_score_and_its_page_is_sent(students):
+    with watching(students) as (_, address):
+        code, out, errors = done(job(students, address, "ada", b"{"))
+    assert (code, errors) == (3, "") and "points" not in out
+    assert f"\n{NAME}: it could not be graded: see the page, or ask your instructor\n" in out
+    feedback = students.root.parent / "repository of ada" / "feedback"
+    result = json.loads((feedback / "result.json").read_text())
+    assert is_a_result(result) and (result["score"], result["max-score"], result["tests"]) == (0, 0, [])
+    assert "could not be read" in (feedback / "double.html").read_text()
+
+
 def test_keys_that_others_can_read_or_share_are_not_used(students):
     path = students.root / "keys.csv"
     assert path.stat().st_mode & 0o777 == 0o600
@@ -412,6 +423,31 @@ def test_keys_that_others_can_read_or_share_are_not_used(students):
     path.chmod(0o640)
     with pytest.raises(CourseError, match=r"others can read .*chmod 600"):
         read_keys(path, [NAME])
+
+
+def test_a_port_that_is_taken_is_in_the_log_with_the_remedy(students):
+    address = re.findall(r"127\.0\.0\.1:\d+", (students.root / "nbgrader_config.py").read_text())[-1]
+    with socket.create_server(("127.0.0.1", int(address.partition(":")[2]))):
+        source = open_http_way(RunningCourse.open(students.root), students.root / "keys.csv").source
+        source.start(once=False)
+        try:
+            assert source._process.wait(PATIENCE) == 1
+            (refused,) = source.look().refused
+        finally:
+            source.close()
+    log = students.root / ".gradekit" / "http" / "fetching.log"
+    assert refused.reason == f"can't be taken, since the process for this ended: see {log}"
+    assert (
+        f"nothing can listen at c.HttpHandIns.listen, {address} (Address already in use)" in log.read_text()
+    )
+
+
+@pytest.mark.parametrize("listen", ["somewhere", "127.0.0.1:99999", "127.0.0.1"])
+def test_an_address_without_a_port_is_refused_at_once(students, capfd, listen):
+    with (students.root / "nbgrader_config.py").open("a") as file:
+        file.write(f"c.HttpHandIns.listen = {listen!r}\n")
+    assert students.grade() == 2
+    assert "c.HttpHandIns.listen must be an address and a port" in capfd.readouterr().err
 
 
 def test_the_client_says_what_is_missing_and_sends_nothing_in_the_clear(monkeypatch, capsys, tmp_path):

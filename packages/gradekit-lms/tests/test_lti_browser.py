@@ -27,7 +27,7 @@ _SEND = """message => {
 
 
 @pytest.mark.skipif(not _CHROMIUM, reason="Chromium is not installed")
-def test_a_student_hands_in_and_an_instructor_makes_a_link(lti, tmp_path):  # noqa: F811
+def test_a_student_hands_in_and_leaves_and_an_instructor_makes_a_link(lti, tmp_path):  # noqa: F811
     playwright = pytest.importorskip("playwright.sync_api")
     name, content = lti.notebook()
     (tmp_path / name).write_bytes(content)
@@ -43,6 +43,10 @@ def test_a_student_hands_in_and_an_instructor_makes_a_link(lti, tmp_path):  # no
         page.set_input_files("#files", str(tmp_path / name))
         page.click("button")
         assert page.inner_text("[role=status]").startswith("Handed in at 20")
+        page.click("text=Leave")
+        assert page.inner_text("[role=status]").startswith("You have left")
+        page.goto(f"{lti.lms.tool}/assignments/{NAME}")  # as the history has it
+        assert page.inner_text("[role=status]").startswith("Your session is over")
         page.goto(lti.lms.start_of("tina", "2"))
         page.evaluate(_SEND, json.loads(page.inner_text("body")))
         page.check(f"[value='{NAME}']")

@@ -26,6 +26,7 @@ from ...gradekit.tests.tiny_course import TinyCourse
 from .lti_platform import (
     CLAIM,
     CLIENT,
+    LEARNER,
     NAME,
     TEACHER,
     Browser,
@@ -236,6 +237,70 @@ def test_an_upload_needs_a_session_and_its_own_form(lti):
     assert lti.uploads() == []
 
 
+def test_a_session_ends_with_the_browser_and_when_nothing_is_done(lti, monkeypatch):
+    ada = Browser(lti.lms, "ada")
+    page, now = ada.open(), time.time()
+    (session,) = [each for each in ada.cookies.jar if each.name == "gradekit"]
+    assert session.discard and session.expires is None
+
+    def after(minutes: float, place: object = page.url) -> int:
+        monkeypatch.setattr("time.time", lambda: now + 60 * minutes)
+        return ada.get(place).status_code
+
+    assert [after(minutes) for minutes in (90, 180)] == [200, 200]  # each use makes it longer
+    waiting = re.search('url=([^"]+)"', ada.hand_in(page, lti.notebook()).text)[1]
+    assert waiting.endswith(f"/{NAME}?waits")
+    assert [after(minutes, page.url.join(waiting)) for minutes in (250, 290, 310)] == [200, 200, 403]
+    monkeypatch.undo()
+    assert ada.open().status_code == 200
+    assert [after(minutes) for minutes in (100, 200, 300, 400, 475, 485)] == [200] * 5 + [403]  # 8 hours
+
+
+def test_who_leaves_is_not_let_in_again_by_any_browser(lti):
+    ada, home, eve = (Browser(lti.lms, name) for name in ("ada", "ada", "eve"))
+    page, others = ada.open(), eve.open()
+    home.open()
+    place, own = f"{page.url}/leave", {"Origin": lti.lms.tool}
+    refused(ada.post(place, headers=own), 403, "The form isn't yours")
+    refused(ada.post(place, data={"seal": value_of(others, "seal")}, headers=own), 403, "isn't yours")
+    seal = {"seal": value_of(page, "seal")}
+    refused(ada.post(place, data=seal, headers={"Origin": "https://evil.example"}), 403, "sent from")
+    old = dict(ada.cookies)
+    assert said(ada.post(place, data=seal, headers=own)).startswith("You have left")
+    assert not any(each.name == "gradekit" for each in ada.cookies.jar)
+    refused(httpx.get(page.url, cookies=old), 403, "Your session is over")
+    refused(home.get(page.url), 403, "Your session is over")
+    assert eve.get(page.url).status_code == ada.open().status_code == 200
+
+
+def test_only_the_courses_in_the_settings_may_use_the_tool(stopped, capfd):
+    settings = stopped.lms.settings
+    settings[stopped.lms.address]["context_ids"] = ["course-2"]
+    stopped.settings(f"c.LtiHandIns.platforms = {settings!r}")
+    stopped.lms.links["new"] = Link({}, deep=True)
+    with serving(stopped.service().application(), stopped.port):
+        for user, role, link in (("ada", LEARNER, "1"), ("tina", TEACHER, "1"), ("tina", TEACHER, "new")):
+            page = Browser(stopped.lms, user, role).open(link)
+            refused(page, 403, "The course Transformers of your LMS doesn't hand in here. Ask your")
+    assert not stopped.store.people() and not stopped.store.classes.exists()
+    logged = capfd.readouterr().err
+    where = f"the context_ids of c.LtiHandIns.platforms['{stopped.lms.address}']"
+    assert logged.count(f"To allow it, add 'course-1' to {where}, and start `gradekit lti` again") == 1
+    settings[stopped.lms.address]["context_ids"] = []
+    settings[stopped.lms.address]["context_ids"].append("course-1")
+    stopped.settings(f"c.LtiHandIns.platforms = {settings!r}")
+    with serving(stopped.service().application(), stopped.port):
+        assert Browser(stopped.lms, "ada").open().status_code == 200
+        assert Browser(stopped.lms, "tina", TEACHER).open("new").status_code == 200
+        assert Browser(stopped.lms, "tina", TEACHER).open().status_code == 200
+        assert stopped.course.gradekit("lti", "--roster") == 0
+        assert "Transformers: 0 members" in capfd.readouterr().out
+        settings[stopped.lms.address]["context_ids"] = ["course-2"]  # last year's was taken out
+        stopped.settings(f"c.LtiHandIns.platforms = {settings!r}")
+        assert stopped.course.gradekit("lti", "--roster") == 0
+        assert "Transformers: left out, since it is not in the context_ids" in capfd.readouterr().out
+
+
 def test_a_session_is_for_one_assignment_and_for_some_hours(stopped, monkeypatch):
     stopped.settings("c.LtiHandIns.session_hours = 0.01")
     with serving(stopped.service().application(), stopped.port):
@@ -365,8 +430,7 @@ def test_who_a_user_is_stays_and_must_be_certain(lti, enrol):
     assert "Hand-ins of 43" in Browser(lti.lms, "43").open().text
     with lti.course.gradebook() as book:
         student = book.find_student("43")
-        assert (student.first_name, student.last_name) == ("Not", "User43")
-        assert (student.email, student.lms_user_id) == ("43@example.edu", "43")
+        assert (student.first_name, student.last_name, student.email) == ("Not", "User43", "43@example.edu")
     refused(Browser(lti.lms, "jane").open(), 403, "the gradebook has a student jane")
     assert "Hand-ins of 44" in Browser(lti.lms, "44").open().text
     for name in ("..", "a/b", ".x", " x", "x" * 200):
@@ -391,8 +455,35 @@ def test_an_id_of_another_kind_is_not_taken_for_the_number_of_a_user(stopped, en
         assert "Hand-ins of jane" in Browser(stopped.lms, "77").open("3").text
         settle_as_told(stopped, Browser(stopped.lms, "u-2").open("4"))
         assert "Hand-ins of ben" in Browser(stopped.lms, "u-2").open("4").text
-    with stopped.course.gradebook() as book:
-        assert book.find_student("ben").lms_user_id == "u-2"
+
+
+def test_a_student_with_a_new_id_in_the_lms_gets_in_again_and_the_old_one_does_not(stopped, enrol, capfd):
+    stopped.settings("c.LtiHandIns.student = 'custom.login'")
+    enrol("jane", lms_user_id="77")
+    with serving(stopped.service().application(), stopped.port):
+        stopped.lms.links["2"] = Link({"assignment": NAME, "login": "ada"})
+        assert "Hand-ins of ada" in Browser(stopped.lms, "u-1").open("2").text  # not in the gradebook yet
+        before = Browser(stopped.lms, "u-1")
+        opened = before.open("2")
+        page = Browser(stopped.lms, "u-2").open("2")
+        refused(page, 403, "another user of the LMS hands in as ada. If it is the same person")
+        settle_as_told(stopped, page)
+        assert "Hand-ins of ada" in Browser(stopped.lms, "u-2").open("2").text
+        refused(before.get(opened.url), 403, "Your session is over")
+        refused(Browser(stopped.lms, "u-1").open("2"), 403, "another user of the LMS hands in as ada")
+        # without a login, a new id is a new student, who can be put right
+        stopped.lms.links["3"] = Link({"assignment": NAME, "login": "jane.doe"})
+        assert "Hand-ins of jane" in Browser(stopped.lms, "77").open("3").text
+        assert "Hand-ins of jane.doe" in Browser(stopped.lms, "u-3").open("3").text
+        assert stopped.course.gradekit("lti", "--user", "jane", stopped.lms.address, "u-3") == 0
+        assert "it was 77; until now, that was jane.doe" in capfd.readouterr().out
+        assert "Hand-ins of jane" in Browser(stopped.lms, "u-3").open("3").text
+    for wrong, why in (
+        (("jan", stopped.lms.address), "no student jan. Did you mean `jane`"),
+        (("jane", "http://x"), "platforms has no http://x"),
+    ):
+        assert stopped.course.gradekit("lti", "--user", *wrong, "u-3") == 2
+        assert why in capfd.readouterr().err
 
 
 def test_a_hand_in_that_comes_while_a_page_is_made_does_no_harm(lti, monkeypatch):

@@ -51,7 +51,7 @@ def service(lti: Course) -> Iterator["subprocess.Popen[str]"]:
         try:
             assert process.stdout is not None
             assert f"{lti.lms.tool} is served" in process.stdout.readline()
-            wait_for(lambda: reachable(lti) or process.poll() is not None)
+            assert reachable(lti)  # it says so only then
             yield process
         finally:
             process.terminate()
@@ -234,6 +234,43 @@ def test_a_newer_grade_replaces_one_that_waits_and_is_later_whatever_the_clock_s
         assert store.send(score(lti, "ada", 11))
         sender.send_due()
     assert lms.scores[key]["scoreGiven"] == 1.0 and store.outgoing() == []
+
+
+def test_a_grade_that_was_not_taken_is_named_until_it_replaces_the_later_one_of_the_lms(lti, capfd):
+    lms, store = lti.lms, lti.store
+    with served_keys(lti):
+        ada = Browser(lms, "ada")
+        ada.hand_in(ada.open(), lti.notebook())
+        assert watch(lti) == 0
+        ((_, found),) = store.outgoing()
+        key = ("1", "ada")
+        lms.scores[key] = {"timestamp": f"{found.at + timedelta(seconds=1):%Y-%m-%dT%H:%M:%S.%f%z}"}
+        sender_of(lti).send_due()
+        code, shown = status(lti, capfd)
+        assert code == 0 and "grades: 0 at the LMS, 0 waiting, 1 not taken\n" in shown
+        assert "ada 01_double: 10 of 15 points, not taken: the LMS has a later grade" in shown
+        assert not store.send(found)  # nothing replaces a person's grade by itself
+        (command,) = re.findall("`gradekit ([^`]+)`", shown)
+        time.sleep(1)
+        assert lti.course.gradekit(*command.split()) == 0
+        sender_of(lti).send_due()
+    assert lms.scores[key]["scoreGiven"] == 10
+    assert "grades: 1 at the LMS, 0 waiting\n" in status(lti, capfd)[1]
+
+
+def test_a_port_that_is_taken_is_said_and_another_one_works(lti, capfd):
+    with socket.create_server(("127.0.0.1", lti.port)):
+        assert lti.course.gradekit("lti") == 2
+    out, err = capfd.readouterr()
+    assert "is served" not in out
+    assert f"nothing can listen at c.LtiHandIns.listen, 127.0.0.1:{lti.port} (Address already" in err
+    assert "choose another port there" in err
+    other = free_port()
+    lti.settings(f"c.LtiHandIns.listen = '127.0.0.1:{other}'")
+    lti.lms.tool = f"http://127.0.0.1:{other}"
+    lti.settings(f"c.LtiHandIns.address = {lti.lms.tool!r}")
+    with service(lti):
+        assert reachable(lti)
 
 
 def test_a_grade_that_is_replaced_while_it_is_sent_is_followed_by_the_new_one(lti):

@@ -1,6 +1,7 @@
 """Students object to a check with a file that comes with their next hand-in; the instructor answers once for all."""
 
 import os
+import re
 import subprocess
 import time
 
@@ -110,19 +111,55 @@ def test_requests_are_listed_by_check_and_answered_once_for_all(graded_class, ca
     assert f"  {ABOUT}  The output is twice the input.\n    {ben}: I rounded, too" in out
     assert f"    {ada}: rounding\n" in out
     assert "\x1b" not in out and f"    {eve}: it is all wrong\n" in out
-    assert f"  {zoe}: " in out and "is empty, too large, or no file" in out and "root:" not in out
+    assert re.search(f"  {zoe}: .*requests.txt isn't a file of its own\n", out) and "root:" not in out
 
     assert course.gradekit("requests", NAME, "--answer", "double::test_valeu", "Sorry.") == 2
     assert "has no open request about" in capfd.readouterr().err
     assert course.gradekit("requests", NAME, "--answer", ABOUT, "Your values were not rounded alike.") == 0
     assert f"answered: {ben}, {ada}\n" in capfd.readouterr().out
-    assert [comment(course, name) for name in (ada, ben)] == ["Your values were not rounded alike."] * 2
+    assert [comment(course, name) for name in (ada, ben)] == [
+        f"{ABOUT}: Your values were not rounded alike."
+    ] * 2
     (course.root / "submitted" / eve / NAME / "requests.txt").unlink()  # handed in again without the file
     again = book(course)
     assert [(each.student, each.about) for each in again.open] == [(ben, ""), (eve, "")]
     assert next(again.lines()) == f"{NAME}: 2 open requests, 2 answered"
     request(course, ada, f"{ABOUT}: but why?\n")
     assert [each.text for each in book(course).about(ABOUT)] == ["but why?"]
+
+
+def test_many_requests_of_one_student_are_summed_up_and_keep_no_other_from_being_seen(graded_class, capfd):
+    request(
+        graded_class, "mistake", "".join(f"{ABOUT}: {number}\n" for number in range(7000)) + "double: too\n"
+    )
+    request(graded_class, "floor", f"{ABOUT}: once\n")
+    assert graded_class.gradekit("requests", NAME) == 0
+    out = capfd.readouterr().out
+    assert f"{NAME}: 7002 open requests\n" in out and len(out.splitlines()) < 40
+    assert "    mistake: 19\n" in out and "    mistake: 20\n" not in out
+    assert "    mistake: 6,980 more\n" in out and "    floor (passes it now): once\n" in out
+    path = graded_class.root / ".gradekit" / "requests" / f"{NAME}.json"
+    assert f"  mistake: 7,001 requests, the first 20 are shown; all are in {path}\n" in out
+    assert "6999" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [("", "is empty, or can't be read"), ("x" * 200_001, "has more than 200,000 bytes")]
+)
+def test_a_file_without_requests_is_named_with_the_reason(graded_class, capfd, content, why):
+    request(graded_class, "mistake", content)
+    request(graded_class, "mistake", f"{ABOUT}: fine\n", "requests.md")
+    assert graded_class.gradekit("requests", NAME) == 0
+    out = capfd.readouterr().out
+    assert f"requests.txt {why}\n" in out and "    mistake: fine\n" in out
+
+
+def test_who_passes_the_check_by_now_is_listed_as_such(graded_class, capfd):
+    for student in ("right", "mistake"):
+        request(graded_class, student, f"{ABOUT}: unclear\ndouble: unclear\n")
+    assert graded_class.gradekit("requests", NAME) == 0
+    out = capfd.readouterr().out
+    assert out.count("    right (passes it now): unclear\n") == 2 == out.count("    mistake: unclear\n")
 
 
 def test_the_page_says_how_to_object_if_the_course_wants_it(graded_class):

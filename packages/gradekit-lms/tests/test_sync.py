@@ -91,6 +91,23 @@ def test_a_round_trip_with_the_pages_of_nbgrader(generated, lms, synced):
         assert lms.pages[number] == [("double.html", page.read_bytes())]
 
 
+@pytest.mark.parametrize("lms", ["canvas"], indirect=True)
+def test_a_student_with_a_new_number_is_matched_again_as_advised_and_keeps_the_name(
+    generated, lms, synced, enrol
+):
+    enrol("ann", first_name="Ann", last_name="Abel", lms_user_id="77")
+    lms.enrol(1, "ann")
+    code, printed = synced()
+    assert code == 1 and "  ann: 77 there, " in printed
+    (command,) = re.findall("`(nbgrader db student import [^`]+)`", printed)
+    (generated.root / "new.csv").write_text("id,lms_user_id\nann,1\n")
+    assert generated.run(*command.split()).returncode == 0
+    assert "Not matched" not in synced()[1]
+    with generated.gradebook() as gradebook:
+        found = gradebook.find_student("ann")
+        assert (found.first_name, found.last_name, found.lms_user_id) == ("Ann", "Abel", "1")
+
+
 def test_a_new_attempt_replaces_the_one_before_but_nothing_that_came_from_elsewhere(generated, lms, synced):
     for number, login in enumerate(["ann", "ben"], 1):
         lms.enrol(number, login)

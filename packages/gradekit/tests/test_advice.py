@@ -263,8 +263,9 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
-    ("gradekit_lms/git/way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
-        f"{LMS}/test_git_watch.py"
+    ("gradekit_lms/hand_in_store.py", "gradekit deadline {} TIME --student {}"): (
+        Elsewhere(f"{LMS}/test_git_watch.py"),
+        Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
     ("cli/common.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),
@@ -285,11 +286,23 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_lms/sync/incoming.py", "nbgrader db student add ID --lms-user-id NUMBER"): Elsewhere(
         f"{LMS}/test_sync.py"
     ),
+    ("gradekit_lms/sync/incoming.py", "nbgrader db student import new.csv"): Elsewhere(
+        f"{LMS}/test_sync.py::test_a_student_with_a_new_number_is_matched_again_as_advised_and_keeps_the_name"
+    ),
     ("gradekit_lms/sync/outgoing.py", "gradekit autograde {}"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/sync/syncing.py", "gradekit lms sync"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/cli/serving_lti.py", "gradekit lti"): Elsewhere(f"{LMS}/test_lti_watch.py"),
-    ("gradekit_lms/lti/lti_way.py", "gradekit deadline {} TIME --student {}"): Elsewhere(
-        f"{LMS}/test_lti_watch.py"
+    ("gradekit_lms/lti/lti_store.py", "gradekit lti --send {}"): Elsewhere(
+        f"{LMS}/test_lti_watch.py::test_a_grade_that_was_not_taken_is_named_until_it_replaces_the_later_one_of_the_lms"
+    ),
+    ("gradekit_lms/lti/people.py", "gradekit lti --user {} {} {}"): (
+        Elsewhere(f"{LMS}/test_lti_launch.py::test_who_a_user_is_stays_and_must_be_certain"),
+        Elsewhere(
+            f"{LMS}/test_lti_launch.py::test_a_student_with_a_new_id_in_the_lms_gets_in_again_and_the_old_one_does_not"
+        ),
+    ),
+    ("gradekit_lms/lti/service.py", "gradekit lti"): Elsewhere(
+        f"{LMS}/test_lti_launch.py::test_only_the_courses_in_the_settings_may_use_the_tool"
     ),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere(

@@ -161,6 +161,26 @@ def test_the_list_of_a_grader_who_has_left_goes_to_the_others_but_for_its_scores
     assert [(row["reading"], row["score"]) for row in kept] == [("second", "4")] * seconds
 
 
+def test_a_grader_for_whom_nothing_is_left_is_named(written, capsys):
+    deal(written, "--to", "ann,bob")
+    capsys.readouterr()
+    assert deal(written, "--to", "ann,bob,cy") == 0
+    out = capsys.readouterr().out
+    assert "  nothing for cy: all were dealt out before." in out
+    shutil.rmtree(written.root / "dealt" / "01_double")
+    assert deal(written, "--to", "ann,bob,cy", "--seed", "1") == 0
+    assert "cy.csv" in lists(written)
+
+
+def test_a_list_in_another_encoding_gets_advice(written, capsys, tmp_path):
+    deal(written, "--to", "ann,bob", "--twice", "40%")
+    path = tmp_path / "bob.csv"
+    text = (written.root / "dealt" / "01_double" / "bob.csv").read_text()
+    path.write_text(text, encoding="utf-16")
+    assert deal(written, "--scores", str(path)) == 2
+    assert f"{path} isn't in UTF-8: save it again as a CSV file in UTF-8" in capsys.readouterr().err
+
+
 def test_a_filled_in_list_is_read_back_and_the_report_compares_the_graders(written, capsys, tmp_path):
     deal(written, "--to", "ann,bob", "--twice", "40%")
     readings = {name: rows for name, rows in lists(written).items()}

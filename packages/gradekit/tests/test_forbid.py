@@ -319,8 +319,7 @@ def test_a_forbidden_name_costs_no_exercise_that_builds_on_the_answer(
     ] == scores
     assert (
         result.notes
-        == ["`half` builds on another answer, which uses `mul`. Only that one loses its points for it."]
-        * notes
+        == ["`half` builds on `double`, which uses `mul`. Only that one loses its points for it."] * notes
     )
 
 
@@ -341,5 +340,5 @@ def test_each_kind_of_ban_leaves_the_exercises_that_build_on_the_answer_their_po
     result = grade(GradingJob(empty_class.assignment, "double", notebook, released)).result
     assert sorted(exercise.earned for exercise in result.exercises) == [0, 5]
     assert result.notes == [
-        f"`half` builds on another answer, which uses `{word}`. Only that one loses its points for it."
+        f"`half` builds on `double`, which uses `{word}`. Only that one loses its points for it."
     ]

@@ -17,7 +17,7 @@ from gradekit.submission.elsewhere import prose_in
 from gradekit.submission.restore import Restored, restored
 
 from .odd_course import code, marked
-from .tiny_course import TinyCourse, at, cell_of, lab
+from .tiny_course import RIGHT, TinyCourse, at, cell_of, lab
 
 TEXT = "Because it is the sum of both."
 CONFIGURE = "from gradekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
@@ -352,3 +352,15 @@ def test_whoever_waits_for_a_person_in_nbgrader_does_so_here(graded, plain):
         }
     asked = {student for student, found in graded.grades().items() if found["why"][2]}
     assert {"in its place", "merged into the question"} <= waiting <= asked | {ASKED[1]}
+
+
+def test_an_emptied_answer_waits_for_a_person(empty_class):
+    for student, text in {"ann": "", "bob": " \n\u00a0", "cy": "YOUR ANSWER HERE"}.items():
+        notebook = empty_class.answer(RIGHT)
+        next(cell for cell in notebook.cells if cell["id"] == "why").source = text
+        empty_class.hand_in(student, notebook)
+    assert empty_class.gradekit("autograde", "01_double", "--workers", "1") == 0
+    with empty_class.gradebook() as gradebook:
+        found = [gradebook.find_grade("why", "double", "01_double", name) for name in ("ann", "bob", "cy")]
+        assert [grade.auto_score for grade in found] == [None, None, 0]
+        assert [grade.needs_manual_grade for grade in found] == [True, True, False]

@@ -16,7 +16,8 @@ WRITTEN = "test_written_answers::test_an_answer_in_an_odd_place_has_no_score_and
 #: the test of each row, by the beginning of its situation; in brackets, a case of a test that has many
 SHOWN = {
     "a check or a test fails": f"{CODE}[wrong]",
-    "an answer is empty or as it was handed out": f"{CODE}[nothing]",
+    "an answer is as it was handed out, or a code answer is empty": f"{CODE}[nothing]",
+    "a written answer was emptied": "test_written_answers::test_an_emptied_answer_waits_for_a_person",
     "an answer cell was deleted": f"{CODE}[deleted and nowhere else]",
     "an answer cell is missing that": (
         "test_revise::test_who_handed_in_before_an_exercise_was_added_gets_no_0_for_it"

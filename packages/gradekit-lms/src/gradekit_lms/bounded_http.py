@@ -1,6 +1,7 @@
 """A small HTTP server that strangers may reach: few requests at a time, each of a bounded size, in a bounded time."""
 
 import contextlib
+import errno
 import socket
 import threading
 import time
@@ -8,10 +9,13 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
+from gradekit.course import CourseError
+
 #: for a request, until it is known whose it is
 SECONDS = 10.0
 _AT_ONCE = 16
 _POLL_SECONDS = 0.1
+_NOT_HERE = (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
 
 
 class BoundedServer(ThreadingHTTPServer):
@@ -21,9 +25,8 @@ class BoundedServer(ThreadingHTTPServer):
     request_queue_size = 64
 
     def __init__(self, address: str, handler: type["BoundedRequest"]) -> None:
-        host, _, port = address.rpartition(":")
         self._slots = threading.BoundedSemaphore(_AT_ONCE)
-        super().__init__((host.strip("[]") or "127.0.0.1", int(port)), handler)
+        super().__init__(host_and_port(address), handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Refuse what comes while too many others are being read, so that slow senders keep no threads."""
@@ -99,23 +102,42 @@ class BoundedRequest(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RD)
 
 
+_Bound = TypeVar("_Bound")
 _Server = TypeVar("_Server", bound=BoundedServer)
 
 
-def listening(make: Callable[[], _Server]) -> _Server:
+def listening(make: Callable[[], _Server], setting: str) -> _Server:
     """Make a server, and start it in a thread of its own.
 
     Raises:
-        OSError, ValueError: the address can't be used.
+        CourseError: the address in the setting can't be used.
     """
-    for attempt in range(20):  # a process that was killed may hold it for a moment
+    server = bound(make, setting)
+    threading.Thread(target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True).start()
+    return server
+
+
+def bound(make: Callable[[], _Bound], setting: str) -> _Bound:
+    """What listens at the address in a setting, which a process that was killed may hold for a moment.
+
+    Raises:
+        CourseError: the address can't be used.
+    """
+    for attempt in range(20):
         try:
-            server = make()
-        except OSError:
-            if attempt == 19:
+            return make()
+        except OSError as error:
+            if error.errno not in _NOT_HERE and not isinstance(error, socket.gaierror):
                 raise
+            if error.errno != errno.EADDRINUSE or attempt == 19:
+                raise CourseError(
+                    f"nothing can listen at {setting} ({error.strerror}): choose another port there, and let the web "
+                    "server forward to it"
+                ) from None
             time.sleep(0.1)
-        else:
-            threading.Thread(target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True).start()
-            return server
     raise AssertionError
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)

@@ -1,12 +1,48 @@
-"""What the settings of all ways have in common: a misspelt one, or a folder outside the course, gets a sentence."""
+"""What the settings of all ways have in common: a misspelt one, or one that can't be used, gets a sentence."""
 
+import os
 from pathlib import Path
+from typing import Any
 
+from msgspec import Struct
 from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.course.printing import did_you_mean
 from gradekit.grading.running_course import RunningCourse
+
+
+class WayJob(Struct, frozen=True):
+    """What a process that takes hand-ins needs to know; the paths are absolute.
+
+    Args:
+        roster: the file that says who may hand in.
+        source: the folder of assignments.
+        release: the folder of their released notebooks.
+        parent: the process with which it ends.
+    """
+
+    root: str
+    roster: str
+    source: str
+    release: str
+    parent: int
+    max_bytes: int
+    max_total_bytes: int
+
+
+def job_values(course: RunningCourse, settings: Any, roster: Path) -> dict[str, Any]:
+    """The values of a `WayJob`."""
+    folders = course.folders
+    return {
+        "root": str(course.root),
+        "roster": str(roster),
+        "source": str(course.root / folders.source_directory),
+        "release": str(course.root / folders.release_directory),
+        "parent": os.getpid(),
+        "max_bytes": settings.max_megabytes * 10**6,
+        "max_total_bytes": settings.max_total_megabytes * 10**6,
+    }
 
 
 def require_known(cls: type[Configurable], course: RunningCourse) -> None:
@@ -17,6 +53,15 @@ def require_known(cls: type[Configurable], course: RunningCourse) -> None:
             raise CourseError(
                 f"{course.last_file}: there is no setting c.{cls.__name__}.{name}{did_you_mean(name, known)}"
             )
+
+
+def require_listen(cls: type[Configurable], course: RunningCourse, name: str, value: str) -> None:
+    """Raise CourseError if a setting isn't an address and a port."""
+    host, _, port = value.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise CourseError(
+            f'{course.last_file}: c.{cls.__name__}.{name} must be an address and a port, such as "127.0.0.1:8766"'
+        )
 
 
 def require_inside(cls: type[Configurable], course: RunningCourse, name: str) -> None:

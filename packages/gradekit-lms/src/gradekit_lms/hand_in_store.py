@@ -9,36 +9,40 @@ import hashlib
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from gradekit.attempts.records import file_name
 from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.extra_files import TIMESTAMP
+from gradekit.submission.extra_files import SECRET, TIMESTAMP
 from gradekit.submission.renamed import is_notebook
-from gradekit.watch.arrivals import HandIn
+from gradekit.watch.arrivals import HandIn, Look
 from gradekit.watch.exchange import replacing
 
 _T = TypeVar("_T")
 _STEP = timedelta(microseconds=1)
+_NAME_BYTES = 255
 
 
-class Kept(Protocol):
-    """What is known of every hand-in; `size` is that of its files in bytes."""
+class Kept(Struct, frozen=True):
+    """What is known of every hand-in.
 
-    @property
-    def student(self) -> str: ...
-    @property
-    def assignment(self) -> str: ...
-    @property
-    def handed_in(self) -> datetime: ...
-    @property
-    def size(self) -> int: ...
+    Args:
+        size: of its files, in bytes.
+    """
+
+    student: str
+    assignment: str
+    handed_in: datetime
+    size: int
 
 
 _Kept = TypeVar("_Kept", bound=Kept)
@@ -103,12 +107,27 @@ class HandInStore(Generic[_Kept, _Out]):
 
     def post(self, name: str, outgoing: _Out) -> None:
         """Put a result into the outbox; a newer one of the same name replaces it."""
-        write_atomically(self.outbox / f"{digest(name)}.json", msgspec.json.encode(outgoing).decode())
+        write_json(self.outbox / f"{digest(name)}.json", outgoing)
 
     def outgoing(self) -> list[tuple[Path, _Out]]:
         """The results that were not sent yet, oldest first."""
-        paths = sorted(self.outbox.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
+        return self.results_in(self.outbox)
+
+    def results_in(self, folder: Path) -> list[tuple[Path, _Out]]:
+        paths = sorted(folder.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
         return [(path, found) for path in paths if (found := read_json(path, self._out))]
+
+    def show(self, files: Iterable[Path], place: Path) -> None:
+        """Copy files into a folder, in one step, in place of those that are there."""
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self.scratch() as scratch:
+            for path in files:
+                shutil.copyfile(path, scratch / path.name)
+            before = self.unfinished / f"{scratch.name}.before"
+            if place.exists():
+                os.rename(place, before)
+            os.rename(scratch, place)
+        shutil.rmtree(before, ignore_errors=True)
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -143,16 +162,44 @@ class HandInStore(Generic[_Kept, _Out]):
         return self._read[path]
 
 
-def collect_kept(course: RunningCourse, hand_in: HandIn) -> None:
-    """Put a hand-in into submitted/, with its time.
+class StoredSource(Generic[_Kept]):
+    """What the sources of all ways have in common: the hand-ins are in a store, and stay there."""
 
-    Raises:
-        OSError: it can't be copied.
-    """
-    collected = course.submitted(hand_in.student, hand_in.assignment)
-    with replacing(collected):
-        shutil.copytree(hand_in.folder, collected)
-        (collected / TIMESTAMP).write_text(f"{hand_in.handed_in:%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+    keeps_all = True
+
+    def __init__(self, course: RunningCourse, store: HandInStore[_Kept, Any]) -> None:
+        self._course, self._in_store = course, store
+        self._stamp: object = None
+        self._look_again = True
+
+    def why_away(self) -> str:
+        return ""
+
+    def changed(self) -> bool:
+        return self._look_again or self._in_store.stamp() != self._stamp
+
+    def look(self) -> Look:
+        self._stamp, self._look_again = self._in_store.stamp(), False
+        look = Look()
+        for folder, kept in self._in_store.all():
+            look.add(folder, self._hand_in(folder, kept))
+        return look
+
+    def _hand_in(self, folder: Path, kept: _Kept) -> HandIn:
+        return HandIn(kept.student, kept.assignment, kept.handed_in, folder)
+
+    def collect(self, hand_in: HandIn) -> None:
+        collected = self._course.submitted(hand_in.student, hand_in.assignment)
+        with replacing(collected):
+            shutil.copytree(hand_in.folder, collected)
+            time = f"{hand_in.handed_in:%Y-%m-%d %H:%M:%S.%f} UTC"
+            (collected / TIMESTAMP).write_text(time, encoding="utf-8")
+
+    def accepting(self, hand_in: HandIn) -> str:
+        return (
+            "to accept it, set a later deadline for this student: "
+            f"`gradekit deadline {quoted(hand_in.assignment)} TIME --student {quoted(hand_in.student)}`"
+        )
 
 
 def after(time: datetime, last: Kept | None) -> datetime:
@@ -166,12 +213,34 @@ def is_untouched(release: Path, contents: dict[str, bytes]) -> bool:
     return all(_content_of(release / name) == content for name, content in notebooks.items())
 
 
+def write_json(path: Path, value: object) -> None:
+    write_atomically(path, msgspec.json.encode(value).decode())
+
+
+def wrong_name(name: str) -> str:
+    """Why a file that was sent can't have this name, as the end of a sentence; empty if it can."""
+    if not name or {"/", "\\"} & set(name) or name in (".", ".."):
+        return "is a path: send files by their names only"
+    if not name.isprintable() or len(name.encode()) > _NAME_BYTES or name[0] == ".":
+        return "has a name that can't be stored: rename it"
+    return "has a name that nbgrader uses itself: rename it" if name.casefold() in (TIMESTAMP, SECRET) else ""
+
+
 def read_json(path: Path, kind: type[_T]) -> _T | None:
     """The content of a file; None if there is none, or another version wrote it."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
+
+
+def in_utc(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def log_line(text: str) -> None:
+    """Tell the person who runs the process."""
+    print(f"{in_utc(datetime.now(UTC))} {printable(text, None)}", file=sys.stderr, flush=True)
 
 
 def digest(name: str) -> str:

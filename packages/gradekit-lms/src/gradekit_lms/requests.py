@@ -6,6 +6,8 @@ colon, or is that name. The lines below belong to it.
 
 import os
 import re
+import stat
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +18,18 @@ from msgspec import Struct
 from gradekit.attempts.records import file_name
 from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.cells import answer_of, exercise_name, find_cell, grade_id
-from gradekit.course.files import STATE_FOLDER, handed_in_letter, write_atomically
+from gradekit.course.files import SMALL_TEXT, STATE_FOLDER, handed_in_letter, write_atomically
 from gradekit.course.printing import counted, did_you_mean, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.comments import Commented, Recipients, comment_on
-from gradekit.report.table import locked_class_table, was_graded
+from gradekit.report.table import Row, locked_class_table, was_graded
+from gradekit.session.values import CheckOutcome
 
 #: what browsers and editors make of the name
 _NAMES = ("requests.txt", "requests.txt.txt", "requests.md", "requests")
 _SHOWN = 600
+#: requests of one student that are shown
+_OF_ONE = 20
 
 
 class CheckRequest(Struct, frozen=True):
@@ -56,7 +61,9 @@ class RequestBook:
     def __post_init__(self) -> None:
         if not was_graded(self.course, self.assignment):
             raise CourseError(f"{self.assignment.name} was not graded yet: run `gradekit autograde` first")
-        self._checks = locked_class_table(self.course, self.assignment).checks
+        table = locked_class_table(self.course, self.assignment)
+        self._checks = table.checks
+        self._passed = {(row.student, about) for row in table.rows for about in _passed(row)}
         self._path = self.course.root / STATE_FOLDER / "requests" / f"{file_name(self.assignment.name)}.json"
         try:
             self._stored = msgspec.json.decode(self._path.read_bytes(), type=Requests)
@@ -79,16 +86,28 @@ class RequestBook:
         name, sentences = self.assignment.name, {check.id: check.sentence for check in self._checks}
         answered = f", {len(self._stored.answered)} answered" if self._stored.answered else ""
         yield f"{name}: {counted(len(self.open), 'open request')}{answered}"
+        shown: Counter[str] = Counter()
         for about, requests in sorted(by_check.items(), key=lambda each: (-len(each[1]), each[0])):
             yield f"  {about or 'without the name of a check'}  {sentences.get(about, '')}".rstrip()
+            more: Counter[str] = Counter()
             for request in requests:
+                student = request.student
+                shown[student] += 1
+                if shown[student] > _OF_ONE:
+                    more[student] += 1
+                    continue
                 text = " / ".join(filter(None, map(str.strip, request.text[:_SHOWN].splitlines())))
-                yield f"    {printable(request.student)}: {printable(text, None)}"
+                passes = " (passes it now)" if (student, about) in self._passed else ""
+                yield f"    {printable(student)}{passes}: {printable(text, None)}"
+            yield from (f"    {printable(student)}: {number:,} more" for student, number in more.items())
             if not about:
                 yield f"    After you have written to one of them: gradekit requests {quoted(name)} --close STUDENT"
             else:
                 yield f'    To answer: gradekit requests {quoted(name)} --answer {quoted(about)} "…"'
                 yield f"    If a student is right: gradekit requests {quoted(name)} --uphold {quoted(about)} STUDENT"
+        for student, number in shown.items():
+            if number > _OF_ONE:
+                yield f"  {printable(student)}: {number:,} requests, the first {_OF_ONE} are shown; all are in {self._path}"
         yield from (f"  {problem}" for problem in self.problems)
 
     def answer(self, about: str, text: str) -> Commented:
@@ -101,7 +120,9 @@ class RequestBook:
         notebook, cell = self._answer_cell(about)
         students = tuple(dict.fromkeys(request.student for request in requests))
         recipients = Recipients(self.assignment, notebook, cell, students, lambda student: True)
-        done = comment_on(self.course, recipients, text)
+        # the comment may be one of several on the answer
+        named = f"{about}: {text}" if "::" in about and text.strip() else text
+        done = comment_on(self.course, recipients, named)
         self.close([request for request in requests if request.student not in done.left_out], text)
         return done
 
@@ -195,9 +216,11 @@ class RequestBook:
             paths = [Path(entry) for entry in os.scandir(folder) if entry.name.casefold() in _NAMES]
             if not paths:
                 continue
-            text = "\n".join(handed_in_letter(path) for path in paths)
+            texts = {path: handed_in_letter(path) for path in paths}
+            for path in (path for path, text in texts.items() if not text.strip()):
+                self.problems.append(f"{printable(student)}: {path} {_why_nothing(path)}")
+            text = "\n".join(texts.values())
             if not text.strip():
-                self.problems.append(f"{printable(student)}: {paths[0]} is empty, too large, or no file")
                 continue
             new = [request for request in parsed(student, text, ids) if request not in answered]
             others = [request for request in self.open if request.student != student]
@@ -206,6 +229,27 @@ class RequestBook:
 
     def _store(self) -> None:
         write_atomically(self._path, msgspec.json.encode(self._stored).decode())
+
+
+def _passed(row: Row) -> Iterator[str]:
+    """The checks and exercises that a student passes, as requests name them."""
+    for label, exercise in row.exercises:
+        notebook, slash, test = label.rpartition("/")
+        about = f"{notebook}{slash}{exercise_name(test)}"
+        yield from (
+            f"{about}::{check.name}" for check in exercise.checks if check.outcome == CheckOutcome.PASSED
+        )
+        if exercise.right:
+            yield about
+
+
+def _why_nothing(path: Path) -> str:
+    """Why nothing was read in a file, as the end of a sentence."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        return "isn't a file of its own"
+    too_large = found.st_size > SMALL_TEXT
+    return f"has more than {SMALL_TEXT:,} bytes" if too_large else "is empty, or can't be read"
 
 
 def parsed(student: str, text: str, ids: Mapping[str, str]) -> list[CheckRequest]:

@@ -15,7 +15,7 @@ def add(commands: Commands) -> None:
 
 
 def _written(options: argparse.Namespace) -> None:
-    from gradekit.report.table import was_graded
+    from gradekit.report.table import removed_students, was_graded
     from gradekit_integrity.written.suggesting import suggesters
     from gradekit_integrity.written.written_questions import write_written, written_questions
 
@@ -31,11 +31,18 @@ def _written(options: argparse.Namespace) -> None:
         print_lines([f"{assignment.name}: {why}"])
         return
     page = write_written(assignment, questions)
+    removed = ", ".join(sorted(removed_students(course, assignment.name)))
+    left_out = [f"  left out, since they are not in the gradebook anymore: {removed}"] if removed else []
     lines = [
         f"  {question.cell}: {counted(len(question.answers), 'answer')} in {counted(len(question.groups), 'group')}, "
         f"{sum(one.of.score is None for one in question.answers)} to grade"
         for question in questions
     ]
     print_lines(
-        [f"{assignment.name}: written answers of {counted(len(questions), 'question')}", *lines, f"  {page}"]
+        [
+            f"{assignment.name}: written answers of {counted(len(questions), 'question')}",
+            *lines,
+            *left_out,
+            f"  {page}",
+        ]
     )

@@ -1,6 +1,7 @@
 """Reads files of answers, which students can fill with anything, and marks them."""
 
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ ANSWER_FILE = "defense.json"
 _MOST_BYTES = 10_000
 _MOST_FILES = 5_000
 #: what editors make of the quotes of a file that is written by hand
+_SHEET = re.compile(r'"sheet"\s*:\s*"\s*(\w{1,40})')
 _QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'))
 
 
@@ -40,7 +42,11 @@ class AnswerFile:
 
 
 class Unusable(ValueError):
-    """A file of answers can't be marked. The message continues the name of the file."""
+    """A file of answers can't be marked. The message continues the name of the file; `sheet` is the id in it, if any."""
+
+    def __init__(self, why: str, sheet: str = "") -> None:
+        super().__init__(why)
+        self.sheet = sheet
 
 
 def read_answers(path: Path) -> tuple[str, dict[str, str]]:
@@ -59,12 +65,14 @@ def read_answers(path: Path) -> tuple[str, dict[str, str]]:
             content = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise Unusable(f"can't be read ({error.strerror})") from None
+    text = ""
     try:
         utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = content.decode("utf-16" if utf16 else "utf-8-sig").translate(_QUOTES)
         read = msgspec.json.decode(text, type=_Answers)
     except (ValueError, RecursionError):
-        raise Unusable("isn't a file of answers as the page saves it") from None
+        named = _SHEET.search(text)
+        raise Unusable("isn't a file of answers as the page saves it", named[1] if named else "") from None
     return read.sheet.strip(), {number: letter.strip().upper() for number, letter in read.answers.items()}
 
 
@@ -113,7 +121,8 @@ def mark_file(
     try:
         id, answers = read_answers(file.path)
     except Unusable as error:
-        return file.student, f"{name} {error}, so a person has to ask."
+        student = file.student or next((one.student for one in key.sheets if one.id == error.sheet), "")
+        return student, f"{name} {error}, so a person has to ask."
     sheet = next((one for one in key.sheets if one.id == id), None)
     if sheet is None:
         return file.student, f"{name} names a sheet that was not given out, so a person has to ask."

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from rapidfuzz.fuzz import token_sort_ratio
 
+from gradekit.verdict.results import points_in_words
+
 GROUP = "gradekit.suggesters"
 #: characters of an answer that are compared and that a suggester is given
 COMPARED = 4_000
@@ -52,7 +54,7 @@ def nearest_graded(
     if not near:
         return None
     points = sum(ratio * one.score for ratio, one in near) / sum(ratio for ratio, _ in near)
-    scores = ", ".join(f"{one.score:g} points ({ratio:.0f} % alike)" for ratio, one in near)
+    scores = ", ".join(f"{points_in_words(one.score)} ({ratio:.0f} % alike)" for ratio, one in near)
     return Suggestion(round(points * 2) / 2, near[0][1].comment, f"the most similar graded answers: {scores}")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -12,10 +13,12 @@ from rapidfuzz.process import cdist
 from gradekit.course import Assignment
 from gradekit.course.cells import find_cell, grade_id
 from gradekit.course.printing import printable
-from gradekit.course.rubrics import RUBRIC
+from gradekit.course.rubrics import rubric_of
 from gradekit.grading.running_course import RunningCourse
+from gradekit.page.markdown import safe_markdown
 from gradekit.report.deal import WrittenAnswer, answers_to_grade
 from gradekit.report.pages import folder_of, page_environment, save_page
+from gradekit.verdict.results import points_in_words, score_in_words
 from gradekit_integrity.written.suggesting import (
     COMPARED,
     GradedText,
@@ -120,7 +123,7 @@ def _question(
     asked: dict[str, Suggester],
 ) -> WrittenQuestion:
     notebook, cell = place
-    question, rubric = _question_and_rubric(assignment, notebook, cell)
+    question, rubric = _question_above(assignment, notebook, cell), rubric_of(assignment, notebook, cell)
     return grouped(cell, answers[0].of.points, question, rubric, answers, asked)
 
 
@@ -147,22 +150,22 @@ def grouped(
     return WrittenQuestion(cell, points, rubric, [[answers[one] for one in group] for group in groups])
 
 
-def _question_and_rubric(assignment: Assignment, notebook: str, cell: str) -> tuple[str, str]:
+def _question_above(assignment: Assignment, notebook: str, cell: str) -> str:
     path = assignment.source_folder / f"{notebook}.ipynb"
-    if not path.is_file():
-        return "", ""
-    cells = nbformat.read(path, as_version=4).cells
-    at = next((place for place, one in enumerate(cells) if grade_id(one) == cell), None)
-    if at is None:
-        return "", ""
-    _, mark, rest = str(cells[at].source).partition(RUBRIC)
-    return str(cells[at - 1].source) if at else "", mark + rest
+    cells = nbformat.read(path, as_version=4).cells if path.is_file() else []
+    above = (str(before.source) for before, one in pairwise(cells) if grade_id(one) == cell)
+    return next(above, "")
 
 
 def written_as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> str:
     """The page, with all text of strangers escaped."""
     environment = page_environment(_TEMPLATES)
-    environment.filters["shown"] = text_shown
+    environment.filters |= {
+        "shown": text_shown,
+        "words": points_in_words,
+        "score": score_in_words,
+        "markdown": safe_markdown,
+    }
     template = environment.get_template("written.html.j2")
     return template.render(assignment=assignment, questions=questions)
 

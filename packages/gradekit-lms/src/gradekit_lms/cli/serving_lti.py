@@ -22,6 +22,12 @@ def add(commands: Commands) -> None:
         "--roster", action="store_true", help="put the students of the LMS into the gradebook, and exit"
     )
     what.add_argument(
+        "--user",
+        nargs=3,
+        metavar=("STUDENT", "PLATFORM", "USER"),
+        help="take this user of the LMS for this student from now on, and nobody else",
+    )
+    what.add_argument(
         "--send",
         metavar="ASSIGNMENT",
         help="send the grades in the gradebook, also those that people gave, and exit",
@@ -49,6 +55,9 @@ def _lti(options: argparse.Namespace) -> int:
         raise CourseError(
             f'gradekit lti needs {error.name}, which is not installed: pip install "gradekit-lms[lti]"'
         ) from None
+    if options.user:
+        print_lines(people.settle(course, store, *options.user))
+        return 0
     if options.roster:
         lines = people.add_rosters(course, launches.Tool(settings, store.key), store)
         print_lines(lines or ["no assignment has been opened from an LMS that offers its roster"])

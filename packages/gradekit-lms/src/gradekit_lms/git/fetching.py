@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -21,13 +21,14 @@ import msgspec
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.operating_system import ending_signals, locked_file
-from gradekit.course.printing import defused, printable
+from gradekit.course.printing import defused
 from gradekit_lms.git.hosts import Host, HostError
 from gradekit_lms.git.looking import Looker, assignments_in
 from gradekit_lms.git.roster import Repository, read_roster, same_remote
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import GitStore, Problem, Seen
 from gradekit_lms.git.webhook import listen
+from gradekit_lms.hand_in_store import in_utc, log_line
 
 _TICK = 0.1
 #: the longest between two looks at a repository that can't be fetched
@@ -125,7 +126,8 @@ class Rounds:
             for each in self._repositories:
                 if same_remote(each.remote) in asked:
                     soon = max(time.monotonic(), self._last.get(each, 0.0) + _SHORTEST_PAUSE)
-                    self._due[each] = min(self._due[each], soon)
+                    # a look that is under way may have come too early for this push
+                    self._due[each] = soon if each in self._under_way else min(self._due[each], soon)
 
     def _finish(self, repository: Repository, look: "Future[Seen]") -> None:
         if repository not in self._due:
@@ -141,7 +143,9 @@ class Rounds:
             pause = min(max(_LONGEST_PAUSE, pause), pause * 2 ** min(20, self._failures[repository]))
         else:
             self._failures.pop(repository, None)
-        self._due[repository] = time.monotonic() + pause
+        due = time.monotonic() + pause
+        asked = self._due[repository] > self._last[repository]
+        self._due[repository] = min(due, self._due[repository]) if asked else due
         self._write_table()
 
     def _problems(self) -> Iterator[Problem]:
@@ -178,10 +182,7 @@ class Rounds:
                 state,
             )
             rows.writerow(
-                [
-                    defused(f"{cell:%Y-%m-%d %H:%M:%S} UTC" if isinstance(cell, datetime) else cell or "")
-                    for cell in cells
-                ]
+                [defused(in_utc(cell) if isinstance(cell, datetime) else cell or "") for cell in cells]
             )
         with contextlib.suppress(OSError):
             write_atomically(self._store.folder / "repositories.csv", out.getvalue())
@@ -209,11 +210,7 @@ class Sender:
                     )
                 self._host.send(outgoing)
             except HostError as error:
-                print(
-                    f"{_now()} {outgoing.commit[:12]} {printable(str(error), None)}",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                log_line(f"{outgoing.commit[:12]} {error}")
                 if error.later:
                     pause = self._pauses.get(path, _SEND_PAUSE / 2) * 2
                     self._pauses[path] = min(pause, _LONGEST_SEND_PAUSE)
@@ -241,7 +238,7 @@ def do_job(job: Job) -> int:
     store.folder.mkdir(parents=True, exist_ok=True)
     lock = held_lock(store.lock, job.parent)
     if lock is None:
-        print(f"{_now()} another process fetches for this course", file=sys.stderr)
+        log_line("another process fetches for this course")
         return 1
     with lock:
         if job.mode == "deliver":
@@ -273,17 +270,13 @@ def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:
     return None
 
 
-def _now() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
 if __name__ == "__main__":
     with ending_signals(partial(os._exit, 0)):  # the launcher has Git end with this process
         given = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
         try:
             code = do_job(given)
-        except (OSError, ValueError) as error:
-            print(f"{_now()} {error}", file=sys.stderr)
+        except (CourseError, OSError, ValueError) as error:
+            log_line(str(error))
             code = 1
         sys.stderr.flush()
         os._exit(code)  # threads may still wait for a remote

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from gradekit_lms.git.roster import host_and_path
 from gradekit_lms.git.store import Outgoing
+from gradekit_lms.runner.send import NoRedirects
 
 _SECONDS = 15
 _ANSWER_BYTES = 4 * 2**20
@@ -37,13 +38,6 @@ class _Api(NamedTuple):
     status: str
     #: empty if it has none
     comments: str
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the token elsewhere."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -124,11 +118,10 @@ class Host:
         return found.get("private") is True
 
     def _set_status(self, api: _Api, outgoing: Outgoing) -> None:
-        right = outgoing.score >= outgoing.max_points
         failed = "failed" if self.kind == "gitlab" else "failure"
         context = f"{_CONTEXT}/{outgoing.assignment}"
         body = {
-            "state": "success" if right else failed,
+            "state": "success" if outgoing.right else failed,
             "description": outgoing.text[:_DESCRIPTION],
             "name" if self.kind == "gitlab" else "context": context,
         }
@@ -155,7 +148,7 @@ class Host:
             {"Content-Type": "application/json", "User-Agent": "gradekit-lms", **api.headers},
             method=method,
         )
-        opener = urllib.request.build_opener(_NoRedirects)
+        opener = urllib.request.build_opener(NoRedirects)
         try:
             with opener.open(request, timeout=_SECONDS) as answer:
                 return json.loads(answer.read(_ANSWER_BYTES) or b"null")

@@ -152,13 +152,13 @@ class Looker:
             repository.student,
             assignment,
             after(seen.first, last),
+            chosen.size,
             before,
             seen.commit,
             tree,
             repository.remote,
             repository.branch,
-            chosen.size,
-            chosen.left_out,
+            tuple(chosen.left_out),
         )
         self._store.add(fetched, contents.items())
         return ""

@@ -1,9 +1,10 @@
 """A result in the form of Classroom 50, `classroom50/result/v1`.
 
-Its description is schemas/result-v1.schema.json of github.com/foundation50/classroom50. Points there are whole numbers.
+Its description is schemas/result-v1.schema.json of github.com/foundation50/classroom50. Points there are whole numbers. A result
+of which nobody knows the score has 0 of 0 points there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from gradekit.attempts.records import AttemptRecord
 from gradekit.attempts.rules import Shows
 from gradekit.page.shown import result_as_shown
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.results import CheckResult, SubmissionResult
+from gradekit.verdict.results import CheckResult, Status, SubmissionResult
 from gradekit_lms.git.store import Fetched
 
 #: if not all points are whole, they are counted in hundredths
@@ -33,17 +34,17 @@ def result_document(
         results: of each notebook.
         classroom: the course's name.
     """
+    graded = could_be_graded(results.values())
     tests = [
         test
         for name, result in results.items()
         for test in _tests(name, result_as_shown(result, shows), len(results))
+        if graded
     ]
-    score = (
-        record.score
-        if shows is not Shows.EXERCISES
-        else max(0.0, sum(test[2] for test in tests) - record.penalty)
-    )
-    values = [score, record.max_points, *(points for test in tests for points in test[2:4])]
+    score, most = (record.score, record.max_points) if graded else (0.0, 0.0)
+    if shows is Shows.EXERCISES:
+        score = max(0.0, sum(test[2] for test in tests) - record.penalty)
+    values = [score, most, *(points for test in tests for points in test[2:4])]
     parts = 1 if all(float(value).is_integer() for value in values) else _PARTS
     link = fetched.link or commit_link(fetched.remote, fetched.commit)
     handed_in = fetched.handed_in.astimezone(UTC)
@@ -59,8 +60,8 @@ def result_document(
         "review": link,
         "datetime": f"{handed_in:%Y-%m-%dT%H:%M:%SZ}",
         "graded_at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        "score": min(round(score * parts), round(record.max_points * parts)),
-        "max-score": round(record.max_points * parts),
+        "score": min(round(score * parts), round(most * parts)),
+        "max-score": round(most * parts),
         "tests": [
             {
                 "test-name": name,
@@ -72,6 +73,12 @@ def result_document(
             for name, passed, earned, points, output in tests
         ],
     }
+
+
+def could_be_graded(results: Collection[SubmissionResult]) -> bool:
+    """False if the score is up to a person: a notebook can't be read, or there is none of the assignment's."""
+    without = [result for result in results if result.nothing_graded]
+    return len(without) < len(results) and all(result.status == Status.MISSING for result in without)
 
 
 def commit_link(remote: str, commit: str) -> str:

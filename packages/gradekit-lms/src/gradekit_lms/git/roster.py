@@ -34,11 +34,6 @@ class Repository:
     branch: str
     folder: str = ""
 
-    @property
-    def name(self) -> str:
-        """For people."""
-        return " ".join(filter(None, [self.student, self.assignment])) + f": {self.remote}"
-
 
 @dataclass(frozen=True)
 class BadRow:

@@ -1,16 +1,14 @@
 """The settings of hand-ins by Git, `c.GitHandIns` in nbgrader_config.py."""
 
-import os
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from traitlets import Bool, Enum, Float, Integer, List, Unicode
 from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import require_inside, require_known
+from gradekit_lms.course_settings import WayJob, job_values, require_inside, require_known, require_listen
 from gradekit_lms.git import TOKEN, WEBHOOK_SECRET
 from gradekit_lms.given_files import secret_in
 
@@ -60,29 +58,22 @@ class GitHandIns(Configurable):
                     'c.GitHandIns.host = "https://…"'
                 )
         require_inside(cls, course, settings.returned)
+        if settings.webhook:
+            require_listen(cls, course, "webhook", settings.webhook)
         return settings
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(WayJob, frozen=True):
     """What the process that fetches needs to know. It gets it on its standard input, where nobody else can read it.
 
     Args:
-        source: the course's folder of assignments.
-        release: that of their released notebooks.
         mode: "watch" until the parent ends, "once" for one look at each repository, "deliver" for results only.
     """
 
-    root: str
-    roster: str
-    source: str
-    release: str
     mode: str
-    parent: int
     interval: float
     branch: str
     protocols: list[str]
-    max_bytes: int
-    max_total_bytes: int
     max_files: int
     seconds: int
     at_once: int
@@ -118,17 +109,5 @@ def job_for(
         )
     shared = set(Job.__struct_fields__).intersection(GitHandIns.class_trait_names(config=True))
     values: dict[str, Any] = {name: getattr(settings, name) for name in shared}
-    folders = course.folders
-    return Job(
-        **values,
-        root=str(course.root),
-        roster=str(roster),
-        source=str(course.root / folders.source_directory),
-        release=str(course.root / folders.release_directory),
-        mode=mode,
-        parent=os.getpid(),
-        max_bytes=settings.max_megabytes * 10**6,
-        max_total_bytes=settings.max_total_megabytes * 10**6,
-        token=token,
-        webhook_secret=webhook_secret,
-    )
+    values |= job_values(course, settings, roster)
+    return Job(**values, mode=mode, token=token, webhook_secret=webhook_secret)

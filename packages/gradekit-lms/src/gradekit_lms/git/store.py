@@ -4,36 +4,28 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from gradekit.course.files import write_atomically
 from gradekit_lms.git.roster import Repository
-from gradekit_lms.hand_in_store import HandInStore, digest, read_json
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest, read_json, write_json
 
 
-class Fetched(Struct, frozen=True):
-    """A hand-in.
+class Fetched(Kept, frozen=True):
+    """A hand-in. `handed_in` is when its commit was first seen at the remote.
 
     Args:
-        handed_in: when its commit was first seen at the remote.
         not_before: when the remote was last seen without it; None if it was never seen before.
         tree: the id of its files, by which equal ones are recognized.
-        size: of its files, in bytes.
         left_out: names of files that were not fetched, with reasons that continue the names.
         link: to the commit, where it can't be made from `remote`.
     """
 
-    student: str
-    assignment: str
-    handed_in: datetime
     not_before: datetime | None
     commit: str
     tree: str
     remote: str
     branch: str
-    size: int
-    left_out: list[tuple[str, str]] = []
+    left_out: tuple[tuple[str, str], ...] = ()
     link: str = ""
 
 
@@ -74,8 +66,7 @@ class Outgoing(Struct, frozen=True):
     remote: str
     commit: str
     assignment: str
-    score: float
-    max_points: float
+    right: bool
     text: str
 
 
@@ -100,7 +91,7 @@ class GitStore(HandInStore[Fetched, Outgoing]):
         return read_json(self._seen_path(repository), Seen) or Seen()
 
     def see(self, repository: Repository, seen: Seen) -> None:
-        write_atomically(self._seen_path(repository), msgspec.json.encode(seen).decode())
+        write_json(self._seen_path(repository), seen)
 
     @property
     def problems(self) -> list[Problem]:
@@ -108,7 +99,7 @@ class GitStore(HandInStore[Fetched, Outgoing]):
 
     def set_problems(self, problems: list[Problem]) -> None:
         if problems != self._problems:
-            write_atomically(self.folder / "problems.json", msgspec.json.encode(problems).decode())
+            write_json(self.folder / "problems.json", problems)
             self._problems = problems
             self.touch()
 

@@ -2,30 +2,29 @@
 
 import contextlib
 import json
-import os
-import secrets
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from gradekit.course import CourseError
-from gradekit.course.printing import counted, quoted
+from gradekit.course.printing import counted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.verdict.results import score_in_words
 from gradekit.watch.arrivals import HandIn, Look, Refusal
-from gradekit.watch.ways import PageOf, Way
+from gradekit.watch.ways import FolderSink, PageOf, Way
+from gradekit_lms.course_settings import WayJob
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.result_json import result_document
 from gradekit_lms.git.roster import read_roster
 from gradekit_lms.git.settings import GitHandIns, job_for
 from gradekit_lms.git.store import Fetched, GitStore, Outgoing
-from gradekit_lms.hand_in_store import collect_kept
+from gradekit_lms.hand_in_store import StoredSource, in_utc
 
 RESULT_FILE = "result.json"
 #: a process that fetches and ends is started again after this many seconds
@@ -55,34 +54,28 @@ def open_way(course: RunningCourse, roster: Path, given: dict[str, str]) -> Way:
         raise CourseError("hand-ins by Git need git, which is not installed")
     store = GitStore(course.root)
     jobs = {mode: job_for(course, settings, roster, mode, given) for mode in ("watch", "once", "deliver")}
-    sink = GitSink(course, store, settings.returned, bool(settings.report))
-    return Way(GitSource(course, store, jobs), sink)
+    reports = bool(settings.report)
+    return Way(GitSource(course, store, jobs, reports), GitSink(course, store, settings.returned, reports))
 
 
-class JobOfWay(Protocol):
-    """What the source needs of the job of its process."""
+class GitSource(StoredSource[Fetched]):
+    """Hand-ins that the process that fetches has stored.
 
-    @property
-    def roster(self) -> str: ...
+    Args:
+        reports: whether results are sent somewhere else.
+    """
 
-    @property
-    def report(self) -> str: ...
-
-
-class GitSource:
-    """Hand-ins that the process that fetches has stored."""
-
-    keeps_all = True
     module, what = "gradekit_lms.git.fetching", "repositories"
     ended = "could not be fetched, since the process for this ended"
 
-    def __init__(self, course: RunningCourse, store: GitStore, jobs: Mapping[str, JobOfWay]) -> None:
-        self._course, self._store, self._jobs = course, store, jobs
+    def __init__(
+        self, course: RunningCourse, store: GitStore, jobs: Mapping[str, WayJob], reports: bool = False
+    ) -> None:
+        super().__init__(course, store)
+        self._store, self._jobs, self._reports = store, jobs, reports
         self._process: subprocess.Popen[bytes] | None = None
         self._again = 0.0
         self._once = False
-        self._stamp: object = None
-        self._look_again = True
 
     @property
     def place(self) -> Path:
@@ -102,25 +95,19 @@ class GitSource:
         if self._process is not None:
             _stop(self._process)
             self._process = None
-        if self._once and self._jobs["deliver"].report and self._store.outgoing():
+        if self._once and self._reports and self._store.outgoing():
             process = self._started("deliver")
             try:
                 process.wait(_DELIVER_SECONDS)
             except subprocess.TimeoutExpired:
                 _stop(process)  # what is left is sent by the next command
 
-    def why_away(self) -> str:
-        return ""
-
     def changed(self) -> bool:
         self._keep_fetching()
-        return self._look_again or self._store.stamp() != self._stamp
+        return super().changed()
 
     def look(self) -> Look:
-        self._stamp, self._look_again = self._store.stamp(), False
-        look = Look()
-        for folder, fetched in self._store.all():
-            look.add(folder, _hand_in(folder, fetched))
+        look = super().look()
         for problem in self._store.problems:
             look.refused.append(
                 Refusal(self.place, problem.reason, problem.student, problem.assignment, problem.name)
@@ -133,20 +120,14 @@ class GitSource:
             look.refused.append(Refusal(self.place, reason, name=counted(count, "result")))
         return look
 
-    def collect(self, hand_in: HandIn) -> None:
-        collect_kept(self._course, hand_in)
+    def _hand_in(self, folder: Path, kept: Fetched) -> HandIn:
+        return replace(super()._hand_in(folder, kept), left_out=kept.left_out)
 
     def accepting(self, hand_in: HandIn) -> str:
-        fetched = self._at(hand_in)
+        fetched = self._store.at(hand_in.student, hand_in.assignment, hand_in.handed_in)
         before = fetched.not_before if fetched else None
-        since = f"it was not there yet at {before:%Y-%m-%d %H:%M:%S} UTC; " if before else ""
-        return (
-            f"{since}to accept it, set a later deadline for this student: "
-            f"`gradekit deadline {quoted(hand_in.assignment)} TIME --student {quoted(hand_in.student)}`"
-        )
-
-    def _at(self, hand_in: HandIn) -> Fetched | None:
-        return self._store.at(hand_in.student, hand_in.assignment, hand_in.handed_in)
+        since = f"it was not there yet at {in_utc(before)}; " if before else ""
+        return since + super().accepting(hand_in)
 
     def _keep_fetching(self) -> None:
         """Start the process again if it has ended, but not at once."""
@@ -174,7 +155,7 @@ class GitSource:
         return process
 
 
-class GitSink:
+class GitSink(FolderSink):
     """Results and pages, in a folder for each commit; they are told to the host, if that is set."""
 
     done = "returned"
@@ -182,12 +163,6 @@ class GitSink:
     def __init__(self, course: RunningCourse, store: GitStore, returned: str, report: bool = False) -> None:
         self._course, self._store, self._report = course, store, report
         self._returned = course.root / returned
-
-    def why_away(self) -> str:
-        return ""
-
-    def has_page(self, hand_in: HandIn, notebooks: list[str]) -> bool:
-        return False
 
     def complete(self, page: PageOf) -> None:
         fetched = self._fetched(page)
@@ -206,39 +181,23 @@ class GitSink:
         if fetched is None or not (page.pages / RESULT_FILE).is_file():
             return
         place = self._returned / page.student / page.assignment / fetched.commit
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with self._store.scratch() as scratch:
-            for path in sorted(page.pages.iterdir()):
-                if path.suffix == ".html" or path.name == RESULT_FILE:
-                    shutil.copyfile(path, scratch / path.name)
-            if place.exists():
-                os.rename(place, self._store.unfinished / secrets.token_hex(8))
-            os.rename(scratch, place)
+        self._store.show([*page.pages.glob("*.html"), page.pages / RESULT_FILE], place)
         if self._report:
             document = json.loads((place / RESULT_FILE).read_text(encoding="utf-8"))
-            scale = page.record.max_points / document["max-score"] if document["max-score"] else 1.0
-            score = document["score"] * scale
-            text = score_in_words(round(score, 2), page.record.max_points)
-            left_out = (
-                f"; {len(fetched.left_out)} files were left out, see the page" if fetched.left_out else ""
-            )
-            outgoing = Outgoing(
-                fetched.remote,
-                fetched.commit,
-                page.assignment,
-                score,
-                page.record.max_points,
-                text + left_out,
-            )
+            score, most = document["score"], document["max-score"]
+            graded = bool(most or not page.record.max_points)
+            text = "it could not be graded, see the page"
+            if graded:
+                scale = page.record.max_points / most if most else 1.0
+                text = score_in_words(round(score * scale, 2), page.record.max_points)
+            if fetched.left_out:
+                text += f"; {len(fetched.left_out)} files were left out, see the page"
+            right = graded and score >= most
+            outgoing = Outgoing(fetched.remote, fetched.commit, page.assignment, right, text)
             self._store.post(f"{page.student}\0{page.assignment}\0{fetched.commit}", outgoing)
 
     def _fetched(self, page: PageOf) -> Fetched | None:
         return self._store.at(page.student, page.assignment, page.record.handed_in)
-
-
-def _hand_in(folder: Path, fetched: Fetched) -> HandIn:
-    left_out = tuple((name, reason) for name, reason in fetched.left_out)
-    return HandIn(fetched.student, fetched.assignment, fetched.handed_in, folder, left_out=left_out)
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:

@@ -75,6 +75,6 @@ def listen(address: str, secret: str, pushed: Callable[[list[str]], None]) -> We
     """Start listening in a thread of its own.
 
     Raises:
-        OSError, ValueError: the address can't be used.
+        CourseError: the address can't be used.
     """
-    return listening(lambda: Webhook(address, secret, pushed))
+    return listening(lambda: Webhook(address, secret, pushed), f"c.GitHandIns.webhook, {address}")

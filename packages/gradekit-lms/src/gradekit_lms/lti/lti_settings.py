@@ -8,10 +8,10 @@ from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import require_known
+from gradekit_lms.course_settings import require_known, require_listen
 
 _NEEDED = ("client_id", "auth_login_url", "auth_token_url", "key_set_url", "deployment_ids")
-_KNOWN = {*_NEEDED, "auth_audience"}
+_KNOWN = {*_NEEDED, "auth_audience", "context_ids"}
 _LOCAL = ("http://127.0.0.1:", "http://localhost:")
 
 
@@ -38,6 +38,9 @@ class LtiHandIns(Configurable):
     session_hours = Float(8.0, min=0.01, help="how long an assignment that was opened can be used").tag(
         config=True
     )
+    idle_minutes = Float(120.0, min=0.1, help="how long it can be used after nothing was done there").tag(
+        config=True
+    )
     retry = Float(
         10.0, min=0.1, help="seconds until a grade that couldn't be sent is sent again; then twice as many"
     ).tag(config=True)
@@ -51,6 +54,7 @@ class LtiHandIns(Configurable):
         """
         require_known(cls, course)
         settings = cls(config=course.config)
+        require_listen(cls, course, "listen", settings.listen)
         reason = settings._wrong()
         if reason:
             raise CourseError(f"{course.last_file}: c.LtiHandIns.{reason}")
@@ -72,13 +76,15 @@ class LtiHandIns(Configurable):
             issuer: found if isinstance(found, list) else [found] for issuer, found in self.platforms.items()
         }
 
+    def allows(self, issuer: str, client: str, context: str) -> bool:
+        """Whether a course of an LMS may use the tool: all of them, unless the platform has `context_ids`."""
+        found = (each for each in self.clients.get(issuer, []) if each["client_id"] == client)
+        return all(context in each.get("context_ids", [context]) for each in found)
+
     def _wrong(self) -> str:
         """The end of a sentence about a setting; empty if all is well."""
         if not _is_safe(self.address) or self.address.endswith("/"):
             return 'address must be that of the service, with https and no slash at the end: "https://…"'
-        host, _, port = self.listen.rpartition(":")
-        if not host or not port.isdecimal():
-            return 'listen must be an address and a port, such as "127.0.0.1:8766"'
         kind, _, name = self.student.partition(".")
         if self.student not in ("sub", "person_sourcedid") and not (kind == "custom" and name):
             return "student must be sub, person_sourcedid or custom.NAME"
@@ -92,9 +98,10 @@ class LtiHandIns(Configurable):
                     return f"platforms[{issuer!r}] has {sorted(unknown)[0]!r}, which isn't known"
                 if wrong := [key for key in _NEEDED if key.endswith("_url") and not _is_safe(found[key])]:
                     return f"platforms[{issuer!r}][{wrong[0]!r}] must be an address with https"
-                ids = found["deployment_ids"]
-                if not isinstance(ids, list) or not all(isinstance(each, str) for each in ids):
-                    return f"platforms[{issuer!r}]['deployment_ids'] must be a list of texts"
+                for key in ("deployment_ids", "context_ids"):
+                    ids = found.get(key, [])
+                    if not isinstance(ids, list) or not all(isinstance(each, str) for each in ids):
+                        return f"platforms[{issuer!r}][{key!r}] must be a list of texts"
         return ""
 
 

@@ -1,20 +1,16 @@
 """What `gradekit lti` keeps in `.gradekit/lti` of the course: hand-ins, who is who, pages, grades on their way."""
 
-import os
-import shutil
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gradekit.attempts.records import file_name
-from gradekit.course.files import write_atomically
 from gradekit.course.operating_system import locked_file
-from gradekit.course.printing import printable
-from gradekit_lms.hand_in_store import HandInStore, digest, read_json
+from gradekit.course.printing import printable, quoted
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest, in_utc, read_json, write_json
 
 _STEP = timedelta(milliseconds=1)
 
@@ -39,13 +35,9 @@ class Target(Struct, frozen=True):
         return bool(self.lineitem or self.lineitems)
 
 
-class Upload(Struct, frozen=True):
+class Upload(Kept, frozen=True):
     """A hand-in; `digest` is that of its files, `handed_in` when all of it had arrived."""
 
-    student: str
-    assignment: str
-    handed_in: datetime
-    size: int
     digest: str
     target: Target
 
@@ -64,6 +56,10 @@ class Score(Struct, frozen=True):
     pending: bool
     target: Target
     at: datetime = datetime.min.replace(tzinfo=UTC)
+
+    @property
+    def in_words(self) -> str:
+        return f"{printable(self.student)} {self.assignment}: {self.points:g} of {self.max_points:g} points"
 
     @property
     def key(self) -> str:
@@ -89,12 +85,13 @@ class Person(Struct, frozen=True):
 
 
 class Class(Struct, frozen=True):
-    """A course of a platform from which an assignment was opened, and the address of its roster."""
+    """A course of a platform from which an assignment was opened, the address of its roster, and the platform's id for it."""
 
     issuer: str
     client: str
     title: str
     memberships: str
+    context: str = ""
 
 
 class PageScore(Struct, frozen=True):
@@ -116,7 +113,9 @@ class LtiStore(HandInStore[Upload, Score]):
     def __init__(self, root: Path) -> None:
         super().__init__(root, "lti", Upload, Score)
         self.key = self.folder / "key.pem"
-        self.sent, self.troubles = self.folder / "sent", self.folder / "troubles"
+        #: grades that are at the platform, and those that it refused, since it has a later one
+        self.sent, self.outdated = self.folder / "sent", self.folder / "outdated"
+        self.troubles = self.folder / "troubles"
         self.classes = self.folder / "classes"
 
     def people(self) -> list[Person]:
@@ -127,30 +126,40 @@ class LtiStore(HandInStore[Upload, Score]):
         return read_json(self._person(issuer, user), Person)
 
     def remember(self, person: Person) -> None:
-        write_atomically(self._person(person.issuer, person.user), _text(person))
+        write_json(self._person(person.issuer, person.user), person)
+
+    def forget(self, person: Person) -> None:
+        self._person(person.issuer, person.user).unlink(missing_ok=True)
 
     def opened_from(self, found: Class) -> None:
         path = self.classes / f"{digest(found.memberships)}.json"
         if read_json(path, Class) != found:
-            write_atomically(path, _text(found))
+            write_json(path, found)
 
-    def send(self, score: Score) -> bool:
-        """Put a grade into the outbox, later than those before it; False if it is the last one again."""
+    def send(self, score: Score, anyway: bool = False) -> bool:
+        """Put a grade into the outbox, later than those before it; False if it is the last one again.
+
+        Args:
+            anyway: also if the platform has refused the same one, since it had a later one.
+        """
         name = f"{score.key}.json"
         with self._alone():
-            last = read_json(self.outbox / name, Score) or read_json(self.sent / name, Score)
-            if last is not None and replace(score, at=last.at) == last:
+            refused = read_json(self.outdated / name, Score)
+            last = read_json(self.outbox / name, Score) or refused or read_json(self.sent / name, Score)
+            if last is not None and replace(score, at=last.at) == last and not (anyway and last is refused):
                 return False
             now = datetime.now(UTC)
             at = now if last is None else max(now, last.at + _STEP)
-            write_atomically(self.outbox / name, _text(replace(score, at=at)))
+            write_json(self.outbox / name, replace(score, at=at))
         return True
 
-    def was_sent(self, path: Path, score: Score) -> None:
-        """Note that a grade is at the platform; a newer one may have replaced it in the outbox."""
+    def was_sent(self, path: Path, score: Score, taken: bool = True) -> None:
+        """Note that a grade is at the platform, or was not taken; a newer one may have replaced it in the outbox."""
         with self._alone():
-            write_atomically(self.sent / path.name, _text(score))
-            (self.troubles / path.name).unlink(missing_ok=True)
+            place, other = (self.sent, self.outdated) if taken else (self.outdated, self.sent)
+            write_json(place / path.name, score)
+            for gone in (other, self.troubles):
+                (gone / path.name).unlink(missing_ok=True)
             if read_json(path, Score) == score:
                 path.unlink()
 
@@ -158,24 +167,12 @@ class LtiStore(HandInStore[Upload, Score]):
         return read_json(self.troubles / path.name, Trouble)
 
     def note(self, path: Path, trouble: Trouble) -> None:
-        write_atomically(self.troubles / path.name, _text(trouble))
+        write_json(self.troubles / path.name, trouble)
 
     def pages(self, student: str, assignment: str, handed_in: datetime) -> Path:
         """The folder for the pages of a hand-in."""
         time = f"{handed_in.astimezone(UTC):%Y%m%dT%H%M%S.%f}"
         return self.folder / "pages" / file_name(student) / file_name(assignment) / time
-
-    def show(self, pages: Path, place: Path) -> None:
-        """Copy pages there, in one step."""
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with self.scratch() as scratch:
-            for path in pages.iterdir():
-                if path.suffix in (".html", ".json") and path.is_file():
-                    shutil.copyfile(path, scratch / path.name)
-            if place.exists():
-                os.rename(place, self.unfinished / f"{scratch.name}.before")
-            os.rename(scratch, place)
-        shutil.rmtree(self.unfinished / f"{scratch.name}.before", ignore_errors=True)
 
     def _alone(self) -> ExitStack:
         """Keep the process that grades and the one that sends from changing the outbox at the same time."""
@@ -189,21 +186,23 @@ def lti_status_lines(store: LtiStore) -> tuple[list[str], bool]:
     """What `gradekit lti --status` says of hand-ins and grades, and whether a grade could not be sent."""
     uploads = [kept for _, kept in store.all()]
     sent = len(list(store.sent.glob("[!.]*.json")))
-    waiting = store.outgoing()
+    waiting, outdated = store.outgoing(), store.results_in(store.outdated)
     lines = [f"hand-ins: {len(uploads)}, by {len({kept.student for kept in uploads})} students"]
     if without := sorted({kept.assignment for kept in uploads if not kept.target.takes_grades}):
         lines.append(f"no grades are sent for links without a grade column: {', '.join(without)}")
-    lines.append(f"grades: {sent} at the LMS, {len(waiting)} waiting")
+    not_taken = f", {len(outdated)} not taken" if outdated else ""
+    lines.append(f"grades: {sent} at the LMS, {len(waiting)} waiting{not_taken}")
     failed = False
     for path, score in waiting:
-        line = f"  {printable(score.student)} {score.assignment}: {score.points:g} of {score.max_points:g} points"
+        line = f"  {score.in_words}"
         if trouble := store.trouble(path):
             failed = True
             times = "once" if trouble.tries == 1 else f"{trouble.tries} times"
-            line += f", tried {times}, again at {trouble.next:%Y-%m-%d %H:%M:%S} UTC: {trouble.reason}"
+            line += f", tried {times}, again at {in_utc(trouble.next)}: {trouble.reason}"
         lines.append(line)
+    for _, score in outdated:
+        lines.append(
+            f"  {score.in_words}, not taken: the LMS has a later grade, perhaps of a person. To replace it, and others that "
+            f"were not taken: `gradekit lti --send {quoted(score.assignment)}`"
+        )
     return lines, failed
-
-
-def _text(value: Struct) -> str:
-    return msgspec.json.encode(value).decode()

@@ -9,15 +9,13 @@ from nbgrader.api import SubmittedAssignment
 
 from gradekit.attempts.records import Attempts, Page
 from gradekit.attempts.rules import AttemptRules, Shows, attempt_that_counts
-from gradekit.course.files import write_atomically
-from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.shown import result_as_shown
-from gradekit.watch.arrivals import HandIn, Look, time_of
-from gradekit.watch.ways import PageOf, Way
-from gradekit_lms.hand_in_store import collect_kept, read_json
+from gradekit.watch.arrivals import time_of
+from gradekit.watch.ways import FolderSink, PageOf, Way
+from gradekit_lms.hand_in_store import StoredSource, read_json, write_json
 from gradekit_lms.lti.lti_settings import LtiHandIns
-from gradekit_lms.lti.lti_store import LtiStore, PageScore
+from gradekit_lms.lti.lti_store import LtiStore, PageScore, Upload
 
 _SCORE = "score.json"
 
@@ -33,19 +31,12 @@ def open_lti_way(course: RunningCourse) -> Way:
     return Way(LtiSource(course, store), LtiSink(course, store))
 
 
-class LtiSource:
+class LtiSource(StoredSource[Upload]):
     """Hand-ins that `gradekit lti` has stored."""
-
-    keeps_all = True
-
-    def __init__(self, course: RunningCourse, store: LtiStore) -> None:
-        self._course, self._store = course, store
-        self._stamp: object = None
-        self._look_again = True
 
     @property
     def place(self) -> Path:
-        return self._store.hand_ins
+        return self._in_store.hand_ins
 
     def start(self, once: bool) -> None:
         """`gradekit lti` takes the uploads."""
@@ -53,30 +44,8 @@ class LtiSource:
     def close(self) -> None:
         """There is nothing to stop."""
 
-    def why_away(self) -> str:
-        return ""
 
-    def changed(self) -> bool:
-        return self._look_again or self._store.stamp() != self._stamp
-
-    def look(self) -> Look:
-        self._stamp, self._look_again = self._store.stamp(), False
-        look = Look()
-        for folder, kept in self._store.all():
-            look.add(folder, HandIn(kept.student, kept.assignment, kept.handed_in, folder))
-        return look
-
-    def collect(self, hand_in: HandIn) -> None:
-        collect_kept(self._course, hand_in)
-
-    def accepting(self, hand_in: HandIn) -> str:
-        return (
-            "to accept it, set a later deadline for this student: "
-            f"`gradekit deadline {quoted(hand_in.assignment)} TIME --student {quoted(hand_in.student)}`"
-        )
-
-
-class LtiSink:
+class LtiSink(FolderSink):
     """Pages for `gradekit lti` to show, and grades for it to send."""
 
     done = "released"
@@ -84,12 +53,6 @@ class LtiSink:
     def __init__(self, course: RunningCourse, store: LtiStore) -> None:
         self._course, self._store = course, store
         self._rules = AttemptRules(config=course.config)
-
-    def why_away(self) -> str:
-        return ""
-
-    def has_page(self, hand_in: HandIn, notebooks: list[str]) -> bool:
-        return False
 
     def complete(self, page: PageOf) -> None:
         """Add what the page may tell of the points; it is written now, since a page before the deadline may tell less."""
@@ -109,7 +72,8 @@ class LtiSink:
         upload = self._store.at(student, assignment, page.record.handed_in)
         if upload is None:
             return  # the instructor has collected it in another way
-        self._store.show(page.pages, self._store.pages(student, assignment, upload.handed_in))
+        pages = [path for path in page.pages.glob("*.*") if path.suffix in (".html", ".json")]
+        self._store.show(pages, self._store.pages(student, assignment, upload.handed_in))
         records = [
             record
             for record in Attempts.load(self._course.root, assignment, student).records
@@ -142,8 +106,8 @@ def send_all(course: RunningCourse, assignment: str) -> tuple[int, dict[str, lis
             time = time_of(course.autograded(student, assignment))
             page = time and store.pages(student, assignment, time) / _SCORE
             if page and page.exists():
-                write_atomically(page, msgspec.json.encode(score).decode())
-            new += store.send(score.to(uploads[-1]))
+                write_json(page, score)
+            new += store.send(score.to(uploads[-1]), anyway=True)
     return new, without
 
 

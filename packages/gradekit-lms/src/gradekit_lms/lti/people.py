@@ -5,12 +5,14 @@ from typing import Any
 
 from pylti1p3.names_roles import NamesRolesProvisioningService
 
-from gradekit.course.printing import printable, quoted
+from gradekit.course import CourseError
+from gradekit.course.printing import did_you_mean, printable, quoted
 from gradekit.grading.roster import Roster
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import usable_name
 from gradekit_lms.hand_in_store import read_json
 from gradekit_lms.lti.launches import CLAIM, Tool, has_role
+from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Person
 
 STUDENT_ROLES = ("Learner",)
@@ -46,13 +48,15 @@ class People:
             known = self._store.person(issuer, user)
             if known is not None:
                 return known.student
-            student = self._found_by_number(user) or self._new(value, user)
+            student = self._found_by_number(user) or self._new(value, issuer, user)
             if any(person.student == student for person in self._store.people()):
-                raise Unknown(f"another user of the LMS hands in as {printable(student)}")
+                raise Unknown(
+                    f"another user of the LMS hands in as {printable(student)}. {_settling(student, issuer, user)}"
+                )
             self._store.remember(Person(issuer, user, student))
             return student
 
-    def _new(self, value: str, user: str) -> str:
+    def _new(self, value: str, issuer: str, user: str) -> str:
         """The id of a student who isn't in the gradebook."""
         if not value:
             raise Unknown(f"the LMS doesn't say who this is: {self._claim} is missing")
@@ -66,12 +70,10 @@ class People:
         ):
             raise Unknown(f"nbgrader can't handle a student named {printable(value)}")
         with self._course.gradebook() as book:
-            if Roster(book.students).by_id(value):
-                # not `nbgrader db student add`, which would erase the name and the email
+            for student in Roster(book.students).by_id(value):
                 raise Unknown(
-                    f"the gradebook has a student {printable(value)}, who may be somebody else. If it is the same, run "
-                    f'`printf \'id,lms_user_id\\n"%s","%s"\\n\' {quoted(value)} {quoted(user)} | nbgrader db student import '
-                    "/dev/stdin`"
+                    f"the gradebook has a student {printable(student)}, who may be somebody else. "
+                    f"{_settling(student, issuer, user)}"
                 )
         return value
 
@@ -91,6 +93,9 @@ def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> list[str]
         if found is None:
             continue
         name = printable(found.title)
+        if not tool.settings.allows(found.issuer, found.client, found.context):
+            lines.append(f"{name}: left out, since it is not in the context_ids of the settings")
+            continue
         try:
             connector = tool.connector(found.issuer, found.client)
             service = NamesRolesProvisioningService(connector, {"context_memberships_url": found.memberships})
@@ -131,6 +136,38 @@ def _add(course: RunningCourse, student: str, member: dict[str, Any]) -> bool:
             lms_user_id=str(member["user_id"]),
         )
         return True
+
+
+def settle(course: RunningCourse, store: LtiStore, student: str, issuer: str, user: str) -> list[str]:
+    """From now on, take this user of a platform for the student, and nobody else; returns what was done.
+
+    Raises:
+        CourseError: there is no such platform or student.
+    """
+    platforms = LtiHandIns.of(course).clients
+    if issuer not in platforms:
+        raise CourseError(f"c.LtiHandIns.platforms has no {issuer}{did_you_mean(issuer, platforms)}")
+    people = store.people()
+    with course.gradebook() as book:
+        known = {each.id for each in book.students} | {person.student for person in people}
+    if student not in known:
+        raise CourseError(f"there is no student {printable(student)}{did_you_mean(student, known)}")
+    for person in people:
+        if person.student == student:
+            store.forget(person)
+    store.remember(Person(issuer, user, student))
+    before = [f"; until now, it was {person.user}" for person in people if person.student == student]
+    before += [
+        f"; until now, that was {person.student}"
+        for person in people
+        if (person.issuer, person.user) == (issuer, user)
+    ]
+    return [f"{student} is the user {user} of {issuer} from now on{''.join(dict.fromkeys(before))}"]
+
+
+def _settling(student: str, issuer: str, user: str) -> str:
+    command = f"`gradekit lti --user {quoted(student)} {quoted(issuer)} {quoted(user)}`"
+    return f"If it is the same person, an instructor runs {command}"
 
 
 def _value(data: dict[str, Any], claim: str) -> str:

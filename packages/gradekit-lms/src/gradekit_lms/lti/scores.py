@@ -48,8 +48,8 @@ class GradeSender:
                 self._send(score)
             except Exception as error:  # whatever a platform answers, the grades of others are sent
                 status = error.response.status_code if isinstance(error, LtiServiceException) else None
-                if status == HTTPStatus.CONFLICT:  # the platform has a later one
-                    self._store.was_sent(path, score)
+                if status == HTTPStatus.CONFLICT:
+                    self._store.was_sent(path, score, taken=False)
                     continue
                 tries = trouble.tries + 1 if trouble else 1
                 pause = min(_LONGEST_PAUSE, self._tool.settings.retry * 2 ** min(20, tries - 1))

@@ -1,21 +1,22 @@
 """The service that browsers and platforms talk to: `gradekit lti`. Starlette's application, behind a web server with TLS.
 
-A student's session is for one assignment: its cookie is sent to the addresses of this assignment only, and says who it is.
+The cookie of a session is sent to the addresses of its assignment only. Each use of a page replaces it by one that is good for longer.
 """
 
 import asyncio
+import contextlib
 import hashlib
-import sys
+import socket
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
-from urllib.parse import quote, urlsplit
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import uvicorn
-from jinja2 import Environment, PackageLoader
 from pylti1p3.deep_link import DeepLink
 from pylti1p3.deep_link_resource import DeepLinkResource
 from pylti1p3.exception import LtiException, OIDCException, ToolConfException
@@ -25,7 +26,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Message
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -34,33 +35,26 @@ from gradekit.course import CourseError
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.extra_files import SECRET, TIMESTAMP
 from gradekit.submission.renamed import is_notebook
-from gradekit_lms.hand_in_store import after, is_untouched
+from gradekit_lms.bounded_http import bound, host_and_port
+from gradekit_lms.hand_in_store import after, in_utc, is_untouched, log_line, wrong_name
 from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
-from gradekit_lms.lti.lti_settings import LtiHandIns, origin_of
+from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Target, Upload
+from gradekit_lms.lti.pages import WAITS, Pages
 from gradekit_lms.lti.people import STUDENT_ROLES, People, Unknown
 from gradekit_lms.lti.scores import GradeSender
+from gradekit_lms.lti.sessions import Session, Sessions
 
 _SMALL_BYTES = 2**18
 _SMALL_SECONDS = 15.0
-_NAME_BYTES = 255
 _AT_ONCE = 200
 #: uploads whose files are in memory
 _READ_AT_ONCE = 4
 _LINK_SECONDS = 1800.0
 _SESSION = "gradekit"
 _TEACHER_ROLES = ("Instructor", "ContentDeveloper", "Administrator")
-_PAGE = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self' {form}; frame-ancestors {frames}"
-_FEEDBACK = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors {frames}"
 _AGAIN = "Open the assignment again in your LMS."
-
-
-class _Session(NamedTuple):
-    student: str
-    assignment: str
-    target: Target
 
 
 def _refuse(status: int, reason: str) -> HTTPException:
@@ -75,32 +69,21 @@ class Service:
         self.tool = Tool(settings, store.key)
         self._people = People(course, store, settings.student)
         self._adding, self._reading = threading.Lock(), asyncio.Semaphore(_READ_AT_ONCE)
-        self._template = Environment(
-            loader=PackageLoader("gradekit_lms.lti", "."), autoescape=True, trim_blocks=True
-        ).get_template("page.html.j2")
-        self._base = urlsplit(settings.address).path
-        # of these, at least one is where the pages of the LMS are
-        places = {
-            *settings.clients,
-            *(
-                each[name]
-                for found in settings.clients.values()
-                for each in found
-                for name in ("auth_login_url", "auth_token_url")
-            ),
-        }
-        self._frames = " ".join(["'self'", *sorted({origin_of(each) for each in places} - {""})])
+        self._pages, self._sessions = Pages(settings), Sessions(settings, self.tool.seals)
+        self._refused_contexts: set[str] = set()
 
     def application(self) -> Starlette:
-        assignment = self._base + "/assignments/{assignment}"
+        base = self._pages.base
+        assignment = base + "/assignments/{assignment}"
         return Starlette(
             routes=[
-                Route(f"{self._base}/keys", self._keys),
-                Route(f"{self._base}/login", self._login, methods=["GET", "POST"]),
-                Route(f"{self._base}/launch", self._launch, methods=["POST"]),
-                Route(f"{self._base}/link", self._link, methods=["POST"]),
+                Route(f"{base}/keys", self._keys),
+                Route(f"{base}/login", self._login, methods=["GET", "POST"]),
+                Route(f"{base}/launch", self._launch, methods=["POST"]),
+                Route(f"{base}/link", self._link, methods=["POST"]),
                 Route(assignment, self._show),
                 Route(assignment, self._hand_in, methods=["POST"]),
+                Route(assignment + "/leave", self._leave, methods=["POST"]),
                 Route(assignment + "/{time}/{page}", self._feedback),
             ],
             exception_handlers={
@@ -124,7 +107,7 @@ class Service:
             ) from error
         answer = RedirectResponse(place, 302)
         for name, value in cookies.items():
-            self._set_cookie(answer, name, value, 600, f"{self._base}/")
+            self._pages.set_cookie(answer, name, value, f"{self._pages.base}/", 600)
         return answer
 
     async def _launch(self, request: Request) -> Response:
@@ -133,9 +116,28 @@ class Service:
             launch = await run_in_threadpool(self.tool.launch, form)
         except Exception as error:
             raise _refuse(400, f"The link can't be used: {_reason(error)}. {_AGAIN}") from error
+        await run_in_threadpool(self._require_context, launch)
         if launch.is_deep_link_launch():
             return await run_in_threadpool(self._choose, launch)
         return await run_in_threadpool(self._open, launch)
+
+    def _require_context(self, launch: Launch) -> None:
+        """Refuse a course of the LMS that isn't one of those in the settings."""
+        data: dict[str, Any] = dict(launch.get_launch_data())
+        context = _mapping(data, f"{CLAIM}context")
+        number = str(context.get("id") or "")
+        if self._settings.allows(data["iss"], launch.get_client_id(), number):
+            return
+        if not number:
+            raise _refuse(403, "The LMS doesn't say from which course this link is. Ask your instructor.")
+        title = printable(str(context.get("title") or context.get("label") or "without a title"))
+        if number not in self._refused_contexts:
+            self._refused_contexts.add(number)
+            log_line(
+                f"a launch from the course {title} of the LMS was refused. To allow it, add {number!r} to the context_ids of "
+                f"c.LtiHandIns.platforms[{data['iss']!r}], and start `gradekit lti` again"
+            )
+        raise _refuse(403, f"The course {title} of your LMS doesn't hand in here. Ask your instructor.")
 
     def _open(self, launch: Launch) -> Response:
         """Open a link in a course of the LMS."""
@@ -155,10 +157,11 @@ class Service:
         client = launch.get_client_id()
         if isinstance(memberships, str) and has_role(data, _TEACHER_ROLES):
             title = str(context.get("title") or context.get("label") or context.get("id") or "class")
-            self._store.opened_from(Class(data["iss"], client, title, memberships))
+            found = Class(data["iss"], client, title, memberships, str(context.get("id") or ""))
+            self._store.opened_from(found)
         if not has_role(data, STUDENT_ROLES):
             number = len({kept.student for _, kept in self._store.all() if kept.assignment == assignment})
-            return self._page(
+            return self._pages.page(
                 assignment,
                 text=f"{number} students have handed in here. You aren't a student of this course, so you can't.",
             )
@@ -169,26 +172,28 @@ class Service:
         ags = _mapping(data, "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint")
         columns = {key: str(ags.get(key) or "") for key in ("lineitem", "lineitems")}
         target = Target(data["iss"], client, data["sub"], **columns)
-        values = [student, assignment, *(getattr(target, name) for name in Target.__struct_fields__)]
-        seconds = self._settings.session_hours * 3600
-        answer = RedirectResponse(self._place(assignment), 303)
-        sealed = self.tool.seals.seal("session", seconds, session=values)
-        self._set_cookie(answer, _SESSION, sealed, int(seconds), self._place(assignment))
-        return answer
+        answer = RedirectResponse(self._pages.place(assignment), 303)
+        return self._used(Session(student, assignment, target, time.time()), answer)
 
     async def _show(self, request: Request) -> Response:
         session = self._session(request)
-        return await run_in_threadpool(self._page_of, session)
+        answer = await run_in_threadpool(self._page_of, session)
+        # a page that reloads itself is used by nobody
+        return answer if WAITS in request.query_params else self._used(session, answer)
+
+    async def _leave(self, request: Request) -> Response:
+        session = self._session(request)
+        await self._own_form(request, session, _SMALL_BYTES, _SMALL_SECONDS)
+        self._sessions.end_all(session.student)
+        text = "You have left, so nobody can hand in or read your pages in this browser. Log out of your LMS, too."
+        answer = self._pages.page("Left", text=f"{text} To come back, open the assignment there again.")
+        return self._pages.set_cookie(answer, _SESSION, "", self._pages.place(session.assignment), 0)
 
     async def _hand_in(self, request: Request) -> Response:
         session = self._session(request)
-        self._require_own_form(request)
         limit = self._settings.max_megabytes * 10**6
-        form = await self._read(request, limit + _SMALL_BYTES, self._settings.seconds)
+        form = await self._own_form(request, session, limit + _SMALL_BYTES, self._settings.seconds)
         try:
-            seal = self.tool.seals.unseal("upload", str(form.get("seal")))
-            if seal is None or seal["of"] != [session.student, session.assignment]:
-                raise _refuse(403, f"The form isn't yours, or too old. {_AGAIN}")
             files: dict[str, bytes] = {}
             async with self._reading:
                 for found in form.getlist("files"):
@@ -198,20 +203,28 @@ class Service:
                 text = await run_in_threadpool(self._keep, session, files)
         finally:
             await form.close()
-        return await run_in_threadpool(partial(self._page_of, session, text))
+        return self._used(session, await run_in_threadpool(partial(self._page_of, session, text)))
+
+    async def _own_form(self, request: Request, session: Session, limit: int, seconds: float) -> FormData:
+        """A form that was made for this student."""
+        self._require_own_form(request)
+        form = await self._read(request, limit, seconds)
+        if not self._sessions.has_form(session, str(form.get("seal"))):
+            await form.close()
+            raise _refuse(403, f"The form isn't yours, or too old. {_AGAIN}")
+        return form
 
     async def _feedback(self, request: Request) -> Response:
         session, wanted = self._session(request), request.path_params
-        headers = self._headers(_FEEDBACK)
 
         def find() -> Response:
             for _, place in self._released(session):
                 for page in place.glob("*.html"):
                     if (place.name, page.name) == (wanted["time"], wanted["page"]):
-                        return Response(page.read_bytes(), 200, headers, "text/html")
+                        return self._pages.feedback(page.read_bytes())
             raise _refuse(404, "There is no such page.")
 
-        return await run_in_threadpool(find)
+        return self._used(session, await run_in_threadpool(find))
 
     def _choose(self, launch: Launch) -> Response:
         """Let an instructor choose the assignment of a new link."""
@@ -223,8 +236,8 @@ class Service:
         seal = self.tool.seals.seal("link", _LINK_SECONDS, link=values)
         names = self._assignments()
         text = "" if names else "The course has no assignments yet."
-        return self._page(
-            "Choose an assignment", text=text, choices=names, seal=seal, action=f"{self._base}/link"
+        return self._pages.page(
+            "Choose an assignment", text=text, choices=names, seal=seal, action=f"{self._pages.base}/link"
         )
 
     async def _link(self, request: Request) -> Response:
@@ -244,11 +257,11 @@ class Service:
         target = DeepLinkResource().set_title(name).set_url(f"{self._settings.address}/launch")
         target.set_custom_params({"assignment": name}).set_lineitem(column)
         link = DeepLink(self.tool.registration(issuer, client), deployment, settings)
-        return self._page(
+        return self._pages.page(
             name, jwt=link.get_response_jwt([target]), action=str(settings["deep_link_return_url"])
         )
 
-    def _keep(self, session: _Session, files: dict[str, bytes]) -> str:
+    def _keep(self, session: Session, files: dict[str, bytes]) -> str:
         """Store an upload; returns what to tell the student."""
         if not any(is_notebook(name) for name in files):
             raise _refuse(400, "A hand-in needs a notebook, a file that ends with .ipynb.")
@@ -265,41 +278,39 @@ class Service:
             earlier = self._store.of(student, assignment)
             last = earlier[-1][1] if earlier else None
             if last is not None and last.digest == digest and last.target == session.target:
-                return f"These files were handed in at {_time(last.handed_in)} already."
+                return f"These files were handed in at {in_utc(last.handed_in)} already."
             if self._store.size_of(student) + size > self._settings.max_total_megabytes * 10**6:
                 limit = self._settings.max_total_megabytes
                 raise _refuse(413, f"All hand-ins of a student may have {limit} MB. Ask your instructor.")
             now = after(datetime.now(UTC), last)
             kept = Upload(student, assignment, now, size, digest, session.target)
             self._store.keep(kept, files.items(), digest[:12])
-        return f"Handed in at {_time(now)}: {', '.join(sorted(files))}."
+        return f"Handed in at {in_utc(now)}: {', '.join(sorted(files))}."
 
-    def _page_of(self, session: _Session, text: str = "") -> Response:
+    def _page_of(self, session: Session, text: str = "") -> Response:
         """The page of an assignment: the form, and the student's hand-ins."""
         student, assignment = session.student, session.assignment
         hand_ins = [
             (
-                _time(time),
+                in_utc(time),
                 [
-                    (page.stem, f"{self._place(assignment)}/{place.name}/{quote(page.name)}")
+                    (page.stem, f"{self._pages.place(assignment)}/{place.name}/{quote(page.name)}")
                     for page in sorted(place.glob("*.html"))
                 ],
             )
             for time, place in reversed(self._released(session))
         ]
-        return self._page(
+        return self._pages.page(
             assignment,
             text=text,
-            upload=self._place(assignment),
-            seal=self.tool.seals.seal(
-                "upload", self._settings.session_hours * 3600, of=[student, assignment]
-            ),
+            upload=self._pages.place(assignment),
+            seal=self._sessions.form_seal(session),
             megabytes=self._settings.max_megabytes,
             student=student,
             hand_ins=hand_ins,
         )
 
-    def _released(self, session: _Session) -> list[tuple[datetime, Path]]:
+    def _released(self, session: Session) -> list[tuple[datetime, Path]]:
         """The hand-ins of a session's student, with the folder for the pages of each."""
         student, assignment = session.student, session.assignment
         times = [kept.handed_in for _, kept in self._store.of(student, assignment)]
@@ -309,15 +320,20 @@ class Service:
         generated = self._course.assignments()
         return [each.name for each in self._course.layout.assignments() if each.name in generated]
 
-    def _session(self, request: Request) -> _Session:
+    def _session(self, request: Request) -> Session:
         """Who this is, and that it is for this assignment."""
-        found = self.tool.seals.unseal("session", request.cookies.get(_SESSION, ""))
-        if found is None:
+        session = self._sessions.unsealed(request.cookies.get(_SESSION, ""))
+        person = session and self._store.person(session.target.issuer, session.target.user)
+        if session is None or person is None or person.student != session.student:
             raise _refuse(403, f"Your session is over, or your browser keeps no cookies here. {_AGAIN}")
-        student, assignment, *target = found["session"]
-        if assignment != request.path_params["assignment"]:
+        if session.assignment != request.path_params["assignment"]:
             raise _refuse(403, _AGAIN)
-        return _Session(student, assignment, Target(*target))
+        return session
+
+    def _used(self, session: Session, answer: Response) -> Response:
+        """Keep the session going."""
+        sealed = self._sessions.sealed(session)
+        return self._pages.set_cookie(answer, _SESSION, sealed, self._pages.place(session.assignment))
 
     def _require_own_form(self, request: Request) -> None:
         origin = request.headers.get("origin", self._settings.origin)
@@ -355,49 +371,15 @@ class Service:
         except TimeoutError as error:
             raise _refuse(408, "That took too long, so nothing was handed in. Try again.") from error
 
-    def _place(self, assignment: str) -> str:
-        return f"{self._base}/assignments/{quote(assignment, safe='')}"
-
-    def _page(self, title: str, status: int = 200, **values: Any) -> Response:
-        form = origin_of(values.get("action", ""))
-        waiting = any(not pages for _, pages in values.get("hand_ins", ()))
-        text = self._template.render(title=title, refresh=waiting, **values)
-        return HTMLResponse(text, status, self._headers(_PAGE, form))
-
-    def _headers(self, policy: str, form: str = "") -> dict[str, str]:
-        return {
-            "Content-Security-Policy": policy.format(frames=self._frames, form=form),
-            "X-Content-Type-Options": "nosniff",
-            # with no-referrer, browsers send the forms of a page as if they came from nowhere
-            "Referrer-Policy": "same-origin",
-            "Cache-Control": "no-store",
-        }
-
     async def _refused(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return self._page("Not possible", error.status_code, text=error.detail)
+        return self._pages.page("Not possible", error.status_code, text=error.detail)
 
     async def _away(self, request: Request, error: Exception) -> Response:
         """The gradebook or the disk can't be used; the person who runs the service reads why."""
-        print(f"{_time(datetime.now(UTC))} {printable(str(error))}", file=sys.stderr, flush=True)
+        log_line(str(error))
         text = "Something here doesn't work, so nothing was handed in. Try again later."
-        return self._page("Not possible", 503, text=text)
-
-    def _set_cookie(self, answer: Response, name: str, value: str, seconds: int, path: str) -> None:
-        secure = (
-            self._settings.is_secure
-        )  # browsers take cookies in a frame of the LMS only with the last two
-        answer.set_cookie(
-            name,
-            value,
-            max_age=seconds,
-            path=path,
-            httponly=True,
-            secure=secure,
-            samesite="none" if secure else "lax",
-        )
-        if secure:
-            answer.raw_headers[-1] = (b"set-cookie", answer.raw_headers[-1][1] + b"; Partitioned")
+        return self._pages.page("Not possible", 503, text=text)
 
 
 class _Impatient(H11Protocol):
@@ -412,7 +394,7 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
     """Answer requests and send grades, until the process is told to end.
 
     Raises:
-        CourseError: a setting is wrong, or another process does this for the course.
+        CourseError: a setting is wrong, its port is taken, or another process does this for the course.
     """
     settings, store = LtiHandIns.of(course), LtiStore(course.root)
     store.folder.mkdir(parents=True, exist_ok=True)
@@ -422,17 +404,20 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
         raise CourseError("gradekit lti runs for this course already") from None
     with lock:
         service = Service(course, settings, store)
-        host, _, port = settings.listen.rpartition(":")
+        host, port = host_and_port(settings.listen)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = bound(
+            lambda: socket.create_server((host, port), family=family),
+            f"c.LtiHandIns.listen, {settings.listen}",
+        )
         stop = threading.Event()
         sender = threading.Thread(
             target=GradeSender(service.tool, store).keep_sending, args=(stop,), daemon=True
         )
         sender.start()
         ready()
-        uvicorn.run(
+        config = uvicorn.Config(
             service.application(),
-            host=host.strip("[]"),
-            port=int(port),
             log_level="warning",
             access_log=False,
             limit_concurrency=_AT_ONCE,
@@ -440,20 +425,14 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
             http=_Impatient,
             headers=[("Connection", "close")],
         )
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run([listener])
         stop.set()
 
 
 def _file_name(name: str, known: dict[str, bytes]) -> str:
     """The name of an uploaded file, if a folder can have it."""
-    plain = PurePosixPath(name)
-    if (
-        plain.name != name
-        or "\\" in name
-        or not name.isprintable()
-        or name.startswith(".")
-        or len(name.encode()) > _NAME_BYTES
-        or name.casefold() in (TIMESTAMP, SECRET)
-    ):
+    if wrong_name(name):
         raise _refuse(400, f"A file can't have the name {printable(name)}, so nothing was handed in.")
     if name in known:
         raise _refuse(400, f"Two files have the name {printable(name)}, so nothing was handed in.")
@@ -469,7 +448,3 @@ def _reason(error: Exception) -> str:
     """Why PyLTI1p3 refuses something; errors that it doesn't expect come from messages that are no messages."""
     known = isinstance(error, LtiException | OIDCException | ToolConfException)
     return printable(str(error).rstrip(".")) if known else "it can't be understood"
-
-
-def _time(time: datetime) -> str:
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,15 +1,13 @@
 """The way by HTTP: the source of hand-ins that were taken; results and pages go where those of Git go."""
 
-import os
 from pathlib import Path
 
-import msgspec
 from traitlets import Integer, Unicode
 from traitlets.config import Configurable
 
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.ways import Way
-from gradekit_lms.course_settings import require_inside, require_known
+from gradekit_lms.course_settings import WayJob, job_values, require_inside, require_known, require_listen
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import GitStore
 from gradekit_lms.git.way import GitSink, GitSource
@@ -36,28 +34,15 @@ class HttpHandIns(Configurable):
         require_known(cls, course)
         settings = cls(config=course.config)
         require_inside(cls, course, settings.returned)
+        require_listen(cls, course, "listen", settings.listen)
         return settings
 
 
-class HttpJob(msgspec.Struct, frozen=True):
-    """What the process that takes hand-ins needs to know; the paths are absolute.
+class HttpJob(WayJob, frozen=True):
+    """What the process that takes hand-ins needs to know."""
 
-    Args:
-        source: the folder of assignments.
-        release: the folder of their released notebooks.
-        parent: the process with which it ends.
-    """
-
-    root: str
-    roster: str
-    source: str
-    release: str
     returned: str
     listen: str
-    max_bytes: int
-    max_total_bytes: int
-    parent: int
-    report: str = ""
 
 
 def open_http_way(course: RunningCourse, keys: Path) -> Way:
@@ -66,20 +51,10 @@ def open_http_way(course: RunningCourse, keys: Path) -> Way:
     Raises:
         CourseError: a setting or the file with the keys is wrong.
     """
-    settings, folders = HttpHandIns.of(course), course.folders
-    source = course.root / folders.source_directory
-    read_keys(keys.absolute(), assignments_in(source))
-    job = HttpJob(
-        root=str(course.root),
-        roster=str(keys.absolute()),
-        source=str(source),
-        release=str(course.root / folders.release_directory),
-        returned=str(course.root / settings.returned),
-        listen=settings.listen,
-        max_bytes=settings.max_megabytes * 10**6,
-        max_total_bytes=settings.max_total_megabytes * 10**6,
-        parent=os.getpid(),
-    )
+    settings = HttpHandIns.of(course)
+    read_keys(keys.absolute(), assignments_in(course.root / course.folders.source_directory))
+    values = job_values(course, settings, keys.absolute())
+    job = HttpJob(**values, returned=str(course.root / settings.returned), listen=settings.listen)
     store = GitStore(course.root, STORE)
     return Way(HttpSource(course, store, job), GitSink(course, store, settings.returned))
 

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -30,7 +30,6 @@ from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import printable
-from gradekit.submission.extra_files import SECRET, TIMESTAMP
 from gradekit.submission.renamed import is_notebook
 from gradekit.watch.status import read_status
 from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
@@ -38,7 +37,7 @@ from gradekit_lms.git.fetching import held_lock
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import Fetched, GitStore, Problem
 from gradekit_lms.git.way import RESULT_FILE
-from gradekit_lms.hand_in_store import is_untouched
+from gradekit_lms.hand_in_store import after, is_untouched, log_line, wrong_name
 from gradekit_lms.runner.http_way import STORE, HttpJob
 from gradekit_lms.runner.keys import SigningKey, read_keys
 from gradekit_lms.runner.send import PLACE, signature
@@ -53,7 +52,6 @@ _FILES = 100
 _TIDY_AFTER = 10_000
 _USED = re.compile(r"[0-9]{1,12} [0-9a-f]{64}")
 _TICK = 0.1
-_STEP = timedelta(microseconds=1)
 _SIGNED = re.compile(r"[0-9]{1,12} [0-9a-f]{32} [0-9a-f]{64}")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"https://[\w.-]+(?::\d+)?(?:/[\w.-]+){1,8}", re.ASCII)
@@ -142,13 +140,12 @@ class HandIns:
                 raise RequestRefused(
                     413, f"your hand-ins exceed {total} in all: ask your instructor for more"
                 )
-            if last is not None:  # the clock may have been put back
-                now = max(now, last.handed_in + _STEP)
+            now = after(now, last)
             name = os.urandom(20).hex()
             linked = _REPOSITORY.fullmatch(sent.repository) and _COMMIT.fullmatch(sent.commit)
             link = f"{sent.repository[:200]}/commit/{sent.commit}" if linked else ""
             fetched = Fetched(
-                key.student, sent.assignment, now, None, name, digest, "http", "", size, link=link
+                key.student, sent.assignment, now, size, None, name, digest, "http", "", link=link
             )
             self._store.add(fetched, sent.files.items())
         return {"state": "accepted", "id": name}
@@ -163,7 +160,13 @@ class HandIns:
             most = record.max_points if record else 0
             parts = round(result["max-score"] / most) if most else 1
             pages = {path.name: path.read_text(encoding="utf-8") for path in sorted(place.glob("*.html"))}
-            return {"state": "graded", "result": result, "parts": parts, "pages": pages}
+            found = {"state": "graded", "result": result, "parts": parts, "pages": pages}
+            if not parts:  # 0 of 0 points
+                found |= {
+                    "state": "failed",
+                    "sentence": "it could not be graded: see the page, or ask your instructor",
+                }
+            return found
         state, sentence = self._why_not(fetched)
         return {"state": state, "sentence": sentence}
 
@@ -281,7 +284,7 @@ class _Request(BoundedRequest):
         except OSError as error:
             if isinstance(error, ConnectionError | TimeoutError):
                 raise
-            print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC {error}", file=sys.stderr, flush=True)
+            log_line(str(error))
             self._tell(503, {"error": "the server can't store it now: try again later."})
 
     def _take(self) -> None:
@@ -356,12 +359,8 @@ def _require_files(files: dict[str, bytes], most: int) -> int:
         _refuse_files(f"there are more than {_FILES} files: send the notebook, and what it needs")
     folded = set()
     for name in files:
-        if not name or {"/", "\\"} & set(name) or name in (".", ".."):
-            _refuse_files(f"{_short(name)} is a path: send files by their names only")
-        if not name.isprintable() or len(os.fsencode(name.encode(errors="replace"))) > 200 or name[0] == ".":
-            _refuse_files(f"{_short(name)} has a name that can't be stored: rename it")
-        if name.casefold() in (TIMESTAMP, SECRET):
-            _refuse_files(f"{_short(name)} has a name that nbgrader uses itself: rename it")
+        if reason := wrong_name(name):
+            _refuse_files(f"{_short(name)} {reason}")
         folded.add(name.casefold())
     if len(folded) < len(files):
         _refuse_files("two files have the same name: rename one")
@@ -392,11 +391,11 @@ def serve_ci_jobs(job: HttpJob) -> int:
     store.folder.mkdir(parents=True, exist_ok=True)
     lock = held_lock(store.lock, job.parent)
     if lock is None:
-        print("another process takes hand-ins for this course", file=sys.stderr)
+        log_line("another process takes hand-ins for this course")
         return 1
     with lock:
         store.clean()
-        endpoint = listening(lambda: SignedServer(job, store))
+        endpoint = listening(lambda: SignedServer(job, store), f"c.HttpHandIns.listen, {job.listen}")
         while os.getppid() == job.parent:
             endpoint.read_keys()
             time.sleep(_TICK)
@@ -408,8 +407,8 @@ if __name__ == "__main__":
         given = msgspec.json.decode(sys.stdin.buffer.read(), type=HttpJob)
         try:
             code = serve_ci_jobs(given)
-        except (OSError, ValueError) as error:
-            print(error, file=sys.stderr)
+        except (CourseError, OSError, ValueError) as error:
+            log_line(str(error))
             code = 1
         sys.stderr.flush()
         os._exit(code)

@@ -23,6 +23,7 @@ from gradekit.submission.extra_files import TIMESTAMP
 from gradekit.watch.exchange import put_all_back, replacing
 from gradekit_lms.claims import Claim, Report
 from gradekit_lms.collector import Collector
+from gradekit_lms.hand_in_store import in_utc
 from gradekit_lms.sync.connection import LmsAway, LmsError
 from gradekit_lms.sync.lms import Lms, LmsPerson, LmsSubmission, Notes, State, Taken, folder_of_state
 
@@ -69,9 +70,10 @@ def match_people(
                     "--lms-user-id NUMBER`"
                 ].append(f"{person.shown} has {what}")
             elif number and number != person.number:
-                notes["Not matched, since the gradebook has another lms_user_id"].append(
-                    f"{student}: {number} there, {person.shown} in {lms.product}"
-                )
+                notes[
+                    "Not matched, since the gradebook has another lms_user_id. If it is the same person, write the new number "
+                    "into a file with the columns id and lms_user_id, and run `nbgrader db student import new.csv`"
+                ].append(f"{student}: {number} there, {person.shown} in {lms.product}")
             else:
                 claimed[student].append(person)
         found: dict[str, str] = {}
@@ -159,7 +161,7 @@ class Incoming:
             if not submission.owners:
                 names = ", ".join(file.name for file in submission.files)
                 notes["Not collected, since no student of the course is in the group"].append(
-                    f"handed in at {submission.time:%Y-%m-%d %H:%M:%S} UTC: {names or submission.without}"
+                    f"handed in at {in_utc(submission.time)}: {names or submission.without}"
                 )
             for number in submission.owners:
                 student = self._students.get(number)

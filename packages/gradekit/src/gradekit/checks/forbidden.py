@@ -36,7 +36,7 @@ _BELOW = (
 )
 #: the message to the student
 READY_MADE = "Your answer uses `{}`, which does the work for you. Write the computation yourself."
-_BELOW_IT = "`{}` builds on another answer, which uses `{}`. Only that one loses its points for it."
+_BELOW_IT = "`{}` builds on {}, which uses `{}`. Only that one loses its points for it."
 _ROUNDABOUT = "The cell `{}` uses `{}`, which can hide what an answer uses: a person should look at it."
 
 
@@ -104,7 +104,13 @@ def _fail_for(
     if word := forbidden_in(student.used_code(exercise, of_others=False)):
         fail(message.format(word))
     if word := forbidden_in(student.used_code(exercise)):
-        _note(request, _BELOW_IT.format(exercise, word))
+        below = {
+            f"`{other}`": used
+            for other in student.answers_behind(exercise)
+            if (used := forbidden_in(student.used_code(other, of_others=False)))
+        }
+        for other, used in (below or {"another answer": word}).items():
+            _note(request, _BELOW_IT.format(exercise, other, used))
 
 
 def _note(request: pytest.FixtureRequest, note: str) -> None:

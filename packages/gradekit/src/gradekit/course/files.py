@@ -14,7 +14,7 @@ FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 #: the folder of a course for gradekit's own files, which people needn't read
 STATE_FOLDER = ".gradekit"
 #: bytes of a text that somebody else wrote
-_SMALL = 200_000
+SMALL_TEXT = 200_000
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -50,10 +50,10 @@ def _small(path: Path) -> bytes:
     try:
         with open_safely(path) as file:
             is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            content = file.read(_SMALL + 1) if is_file else b""
+            content = file.read(SMALL_TEXT + 1) if is_file else b""
     except OSError:
         return b""
-    return content if len(content) <= _SMALL else b""
+    return content if len(content) <= SMALL_TEXT else b""
 
 
 def written_at(found: os.stat_result) -> float:

@@ -293,8 +293,10 @@ def _rows(path: Path) -> Iterator[tuple[str, str, bool, SecondScore | None]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = file.read().splitlines(keepends=True)
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path} can't be read: {error}") from None
+    except OSError as error:
+        raise CourseError(f"{path} can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CourseError(f"{path} isn't in UTF-8: save it again as a CSV file in UTF-8") from None
     delimiter = max(",;", key="".join(lines[:1]).count)  # spreadsheets in many countries write semicolons
     rows = csv.DictReader(lines, delimiter=delimiter)
     missing = {"reading", "answer", "points", "score", "submission"} - set(rows.fieldnames or ())

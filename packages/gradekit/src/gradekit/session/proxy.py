@@ -162,6 +162,10 @@ class Student:
         """
         return self._submission.used_code(grade_id, of_others)
 
+    def answers_behind(self, grade_id: str) -> list[str]:
+        """The other answers with points that the exercise builds on, by their grade_ids."""
+        return self._submission.answers_behind(grade_id)
+
     def own_code(self) -> dict[str, str]:
         """Sources of all cells that the student wrote or changed, by the cell's label."""
         return self._submission.own_code

@@ -1,6 +1,7 @@
 """The answers in a submitted notebook: which are blank, and which cells define the names they use."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Set
 from functools import cached_property
 
@@ -154,6 +155,12 @@ class Submission:
             code = reached_code(sources, wanted, graded) if wanted else self.answer_code(answer)
             self._used_code[name, of_others] = code
         return self._used_code[name, of_others]
+
+    def answers_behind(self, name: str) -> list[str]:
+        """The other answers with points whose functions, classes or variables the exercise `name` uses, by their grade_ids."""
+        answer = self.answer_to(name) if name in self._tests else name
+        words = set(re.findall(r"\w+", "\n".join(self.used_code(name))))
+        return [other for other, names in self._earning_names.items() if other != answer and names & words]
 
     def _names_of_others(self, answer: str) -> frozenset[str]:
         """The functions, classes or variables that other answers with points have to define."""
