@@ -75,7 +75,7 @@ def test_number_of_candidates(student, tiny, tokens, draw):
     for given, wanted, call in [
         ("no k", 10, lambda: student.generate_step(model, tokenizer, ids)),
         ("k=3", 3, lambda: student.generate_step(model, tokenizer, ids, k=3)),
-        ("k=17", 17, lambda: student.generate_step(model, tokenizer, ids, k=17)),
+        ("a k above ten", 17, lambda: student.generate_step(model, tokenizer, ids, k=17)),
         ("one token far likelier than the others", 10, lambda: student.generate_step(sure, tokenizer, ids)),
         ("7 tokens in the vocabulary", 7, lambda: student.generate_step(*small)),
     ]:
