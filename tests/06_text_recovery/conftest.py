@@ -144,9 +144,11 @@ def number_of(name, value):
 
 
 @for_checks
-def python_number(number_of, /, name, value):
-    """Return a float or int that is not a tensor, or fail the check."""
+def python_float(number_of, /, name, value):
+    """Return a float, or fail the check."""
     number = number_of(name, value)
     if isinstance(value, torch.Tensor):
         fail(f"`{name}` returned a tensor, but should return a Python float: `.item()` converts it.")
+    if not isinstance(value, float):
+        fail(f"`{name}` returned the int {value}, but should return a Python float: `{value}.0`.")
     return number

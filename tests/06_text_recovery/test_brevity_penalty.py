@@ -14,8 +14,8 @@ def penalties(student, number_of, lengths):
 @points(3, see="Too short")
 def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score):
     """If c < r, the penalty is e^(1 - r / c)."""
-    found = penalties(student, number_of, [(5, 10), (90, 100), (3, 13), (99, 100), (1, 2)])
-    context = "for 5 tokens of 10, 90 of 100, 3 of 13, 99 of 100 and 1 of 2"
+    found = penalties(student, number_of, [(5, 10), (90, 100), (3, 13), (99, 100), (1, 2), (1, 9), (2, 25)])
+    context = "for 5 tokens of 10, 90 of 100, 3 of 13, 99 of 100, 1 of 2, 1 of 9 and 2 of 25"
     reference.assert_close(found, name="penalties", context=context, atol=1e-7)
     candidates, references = drawn_corpus()
     candidates = [candidate[:-3] for candidate in candidates]
@@ -31,10 +31,10 @@ def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score)
 
 
 @points(1)
-def test_python_number(student, python_number):
-    """The penalty is a Python number, with and without a penalty."""
-    for lengths in [(5, 10), (10, 5), (4, 4)]:
-        python_number("brevity_penalty", student.brevity_penalty(*lengths))
+def test_python_float(student, python_float):
+    """The penalty is a Python float, with and without a penalty."""
+    for lengths in [(5, 10), (10, 5), (4, 4), (0, 4), (0, 0)]:
+        python_float("brevity_penalty", student.brevity_penalty(*lengths))
 
 
 @points(3, see="Too short")

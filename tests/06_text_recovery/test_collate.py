@@ -11,6 +11,14 @@ WITH_EMPTY = {
     "of empty sources": [([], [4]), ([], [5, 6])],
     "of a single pair of empty sequences": [([], [])],
 }
+LONG = list(range(4, 64))
+MANY = {
+    "of three pairs, two of them equal": [([4, 5], [6]), ([7], [8, 9]), ([4, 5], [6])],
+    "of twenty pairs, the last one long": [
+        *(([number], [number, 5]) for number in range(4, 23)),
+        (LONG, LONG[::-1]),
+    ],
+}
 
 
 def filled(rows, fill):
@@ -23,7 +31,7 @@ def test_source(student, reference):
     """source contains the sources, filled up with PAD on the right to the length of the longest, which may be 0."""
     source, _ = student.collate(PAIRS)
     reference.assert_close(source, name="source")
-    for context, pairs in WITH_EMPTY.items():
+    for context, pairs in (WITH_EMPTY | MANY).items():
         reference.assert_close(student.collate(pairs)[0], name="source", context=context)
 
 
@@ -32,7 +40,7 @@ def test_target(student, reference):
     """target contains the targets, empty ones too, each followed by EOS and filled up with PAD to the length of the longest."""
     _, target = student.collate(PAIRS)
     reference.assert_close(target, name="target")
-    for context, pairs in WITH_EMPTY.items():
+    for context, pairs in (WITH_EMPTY | MANY).items():
         reference.assert_close(student.collate(pairs)[1], name="target", context=context)
 
 

@@ -1,13 +1,16 @@
 """Checks of exercise 6: corpus_bleu, compared with sacrebleu."""
 
-from gradekit.checks import assert_close, assert_raises, points
+from gradekit.checks import assert_close, assert_not_rounded, assert_raises, points
 
 
 @points(6, see="Putting it together")
 def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, drawn_corpus, sacrebleu_score):
     """The BLEU score equals that of sacrebleu, from 0 to 100, and is not rounded."""
     # three digits are too few, those of float32 are enough
-    assert_bleu(student.corpus_bleu(*recorded_corpus("corpus")), name="BLEU", atol=1e-4)
+    corpus = recorded_corpus("corpus")
+    found = student.corpus_bleu(*corpus)
+    assert_bleu(found, name="BLEU", atol=1e-4)
+    assert_not_rounded(number_of("corpus_bleu", found), sacrebleu_score(*corpus).score, name="BLEU")
     for _ in range(2):
         candidates, references = drawn_corpus(sentences=8, kinds=4)
         # no candidate is too short: the penalty has a check of its own
@@ -33,8 +36,17 @@ def test_sums_over_the_corpus(student, assert_bleu):
         "long one wrong": [[*long[:9], "y", *long[10:]], short],
         "one sentence without any match": [long, ["p", "q", "r", "s", "t"]],
         "one sentence too short for n = 4": [long, short[:2]],
+        "one candidate empty": [long, []],
     }.items():
         assert_bleu(student.corpus_bleu(candidates, [long, short]), name="BLEU", context=f", {what}")
+    twice = [wrong_end, long, wrong_end], [wrong_end, [*long[:12], "y", *long[13:]], short]
+    assert_bleu(student.corpus_bleu(*twice), name="BLEU", context=", two candidates equal")
+    many = [f"w{i}" for i in range(2000)]
+    assert_bleu(
+        student.corpus_bleu([[*many, "x"]], [[*many, "y"]]),
+        name="BLEU",
+        context=", the last of 2001 tokens wrong",
+    )
 
 
 @points(3, see="Putting it together")
@@ -86,6 +98,8 @@ def test_max_n(student, assert_bleu, recorded_corpus):
             name="BLEU",
             context=f"for max_n={max_n}",
         )
+    short = student.corpus_bleu([["a", "b", "c"]], [["a", "b", "d"]], max_n=2)
+    assert_bleu(short, name="BLEU", context="of three tokens for max_n=2")
 
 
 @points(1)
@@ -101,8 +115,9 @@ def test_unequal_numbers(student):
 
 
 @points(1)
-def test_perfect_copy(student, python_number, drawn_corpus):
-    """A corpus compared with itself has BLEU 100, which is a Python number."""
+def test_perfect_copy(student, python_float, drawn_corpus):
+    """A corpus compared with itself has BLEU 100, which is a Python float, and so is a BLEU of 0."""
     _, references = drawn_corpus()
-    found = python_number("corpus_bleu", student.corpus_bleu(references, references))
+    found = python_float("corpus_bleu", student.corpus_bleu(references, references))
     assert_close(found, 100.0, name="BLEU", context="of a perfect copy")
+    python_float("corpus_bleu", student.corpus_bleu([["a"]], [["b"]]))

@@ -102,11 +102,14 @@ def test_order_and_place(student, reference):
 
 @points(2)
 def test_tokens_as_they_are(student, reference):
-    """Tokens are compared whole and as they are: "The" is not "the", and a token is not split into letters."""
+    """Tokens are compared whole and as they are: "The" is not "the", "cats" not "cat", and "," is a token like others."""
     cases = [
+        (["a", "b"], ["ab", "bc"], 1),
+        (["cats", "see"], ["cat", "sees"], 1),
+        (["a", ",", "b", "?", "!"], ["a", ",", "b", "?", "!"], 2),
         (["The", "cat"], ["the", "cat"], 1),
         (["ab", "c"], ["a", "bc"], 2),
         (["ab", "cd"], ["ba", "dc"], 1),
         (["a", "."], ["a", "!"], 1),
     ]
-    reference.assert_close(counts_of(student, cases)[:, 0], name="matched", context="of 4 pairs")
+    reference.assert_close(counts_of(student, cases)[:, 0], name="matched", context="of 7 pairs")

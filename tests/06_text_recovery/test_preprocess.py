@@ -19,6 +19,9 @@ def test_the_whole_pipeline(student, assert_words):
         "two sentences": "The mice, the women and a child saw the mice. Yesterday they saw knives!",
         "a question": "Does an owl see the knives, or do the women see an owl?",
         "articles next to punctuation": '"The mice!" (an owl) saw a-z, the... end; "a cat, the',
+        "apostrophes": "Anna's mice aren't Bob's, it's 7 o'clock",
+        "no words": "The ... a!",
+        "empty": "",
     }
     for what, text in texts.items():
         words = student.preprocess(text, TABLE)
@@ -30,13 +33,15 @@ def test_the_whole_pipeline(student, assert_words):
 
 @points(3)
 def test_case(student, words_of, assert_words):
-    """No capitals are left, and capitalized words are treated like all others: The, Saw, MICE."""
-    text = "The cat sleeps. THE cat! Saw Anna MICE? An End"
-    words, small = (words_of(student.preprocess(version, TABLE)) for version in (text, text.lower()))
+    """No capitals are left, and capitalized words are treated like all others: The, Saw, MICE, or all of them."""
+    text = "The cat sleeps. THE cat! Saw Anna MICE? An End, do I?"
+    words, loud, small = (
+        words_of(student.preprocess(version, TABLE)) for version in (text, text.upper(), text.lower())
+    )
     capitals = [word for word in words if word != word.lower()]
     assert not capitals, f"There are capitals left in {capitals[0]!r}."
-    assert words and words == small, (
-        "A text and the same text in lower case have different words: capitalized articles or inflected forms are "
+    assert words and words == small == loud, (
+        "A text and the same text in lower case or in capitals have different words: capitalized articles or inflected forms are "
         "treated differently."
     )
     assert_words(student.preprocess("Cold RED sky", {}), "Words with capitals are wrong.", name="words")
@@ -44,8 +49,8 @@ def test_case(student, words_of, assert_words):
 
 @points(2)
 def test_punctuation(student, assert_words):
-    """No token without a letter or digit is left: . , ? ! ; : ( ) \" ' - … ."""
-    text = '"well," he told (twice): 3 dog; two-one... no?! \u2026 so - i x 42 if'
+    """No token without a letter or digit is left: . , ? ! ; : ( ) \" ' - … ; é and ï are letters too."""
+    text = '"well," he told (twice): 3 dog; two-one... no?! \u2026 so - i x 42 if zoë naïve café'
     words = student.preprocess(text, TABLE)
     assert_words(words, "The words of a text with various punctuation are wrong.", name="words")
 

@@ -71,9 +71,10 @@ def test_unknown_words(student, helper, ids_of, assert_list):
 @points(3)
 def test_min_count(student, helper, assert_list, reference):
     """With min_count, only words that occur at least that often in all sentences together get an id, without gaps."""
-    for least in [2, 3]:
-        vocabulary = student.Vocabulary(SENTENCES, min_count=least)
-        ids = helper.encode(vocabulary, WORDS)
+    sentences = [*SENTENCES, ["fox", "fox", "fox"], ["owl", "bee", "bee"]]
+    for least in [2, 3, 4]:
+        vocabulary = student.Vocabulary(sentences, min_count=least)
+        ids = helper.encode(vocabulary, [*WORDS, "fox", "bee"])
         if isinstance(ids, list):
             first = min([index for index in ids if index != 3], default=3)
             known = sorted(index - first + 1 for index in ids if index != 3)
@@ -85,11 +86,14 @@ def test_min_count(student, helper, assert_list, reference):
 
 @points(2)
 def test_decode_undoes_encode(student, helper, ids_of, assert_words):
-    """decode returns the words that were passed to encode."""
+    """decode returns the words that were passed to encode, and neither changes the list that it is given."""
     vocabulary = student.Vocabulary(SENTENCES)
     words = ["two", "mouse", "see", "two", "owl", "mouse"]
     sentence = "Six words come back different when they are encoded and decoded."
-    assert_words(helper.decode(vocabulary, ids_of(vocabulary, *words)), sentence, name="words")
+    call = helper.call("decode", vocabulary, ids_of(vocabulary, *words))
+    assert_words(call.value, sentence, name="words")
+    for name, each in [("decode", call), ("encode", helper.call("encode", vocabulary, words))]:
+        assert not each.changed, f"`{name}` changed the list that it was given. Make a new one."
 
 
 @points(3)
@@ -102,6 +106,7 @@ def test_decode_and_symbols(student, helper, ids_of, assert_words):
         "EOS": [two, see, 2, owl, 2, two, 0],
         "UNK": [3, see, 3, 3, 2],
         "nothing": [2, see, 0],
+        "an empty list": [],
     }
     for what, ids in cases.items():
         words = helper.decode(vocabulary, ids)

@@ -104,6 +104,7 @@ def five_lengths(brevity_penalty):
         found = brevity_penalty(candidate, reference)
         print(f"{candidate} tokens, reference {reference}: should be {wanted}, is {found}")
         assert abs(found - wanted) < 1e-3, "The penalty is wrong."
+        assert isinstance(found, float), "The penalty is not a Python float."
 
 
 # --------------------------------------------------------------------------------------------- exercise 6
@@ -124,6 +125,7 @@ def no_pair_matches(corpus_bleu):
     found = corpus_bleu([["a", "b"]], [["b", "a"]], max_n=2)
     print("BLEU should be 0. It is", found)
     assert found == 0, "A precision of 0 does not make BLEU 0."
+    assert isinstance(found, float), "BLEU is not a Python float."
 
 
 @try_it("test_corpus_bleu")

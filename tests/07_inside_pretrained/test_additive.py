@@ -29,7 +29,7 @@ def test_hides_what_is_false(student, reference):
 @points(1, see="The additive mask")
 def test_zero_where_true(student, draw):
     """The additive mask is a float tensor, and exactly 0 where the boolean mask is True."""
-    for shape in [(5, 7), (5, 7), (1, 1, 521), (2, 1, 3, 2, 4)]:
+    for shape in [(5, 7), (5, 7), (1, 1, 521), (2, 1, 3, 2, 4), (6,)]:
         mask = with_a_key(draw.bools(*shape))
         added = student.additive_mask(mask)
         assert_shape(added, shape, name="mask")

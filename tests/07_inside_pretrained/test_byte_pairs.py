@@ -8,11 +8,26 @@ from gradekit.checks import fail, for_checks, forbid_in, in_kernel, points
 STORIES = "she sells sea shells; the shells she sells are sea shells, she's sure"
 RUNS = "xyxyxyx aaaaa"  # a, a occurs four times, although only two can be joined
 TIES = ["abcd", "xyxz xz", "dcbadcba", "cabbage", "zzyyzzyy", "noon moon soon"]
-ANY_TEXT = ["", "a", "é", "naïve — 数学 🙂", "\x00\t\n\r\n  x", "\ufeffend\x7f", "\U0010ffff", "𝔘𝔫𝔦"]
+ANY_TEXT = [
+    "",
+    "a",
+    "é",
+    "déjà vu",
+    "e\u0301",
+    "naïve — 数学 🙂",
+    "\x00\t\n\r\n  x",
+    "\ufeffend\x7f",
+    "\U0010ffff",
+    "𝔘𝔫𝔦",
+]
 CHANGED = """
 def after(join_pair, ids, pair, new_id):
     join_pair(ids, pair, new_id)
     return ids
+
+
+def returns_the_same_list(join_pair, ids, pair, new_id):
+    return join_pair(ids, pair, new_id) is ids
 """
 
 only_own_code = forbid_in(
@@ -90,7 +105,7 @@ def test_join_pair(student, reference, numbers, table, draw):
 
 @points(1)
 def test_join_pair_edges(student, helper, numbers):
-    """join_pair works on lists of no or one id, and leaves the list that it is given as it is."""
+    """join_pair works on lists of no or one id, leaves the list that it is given as it is, and always returns a new one."""
     for ids in [[], [5], [5, 6], [6, 6]]:
         found = numbers(student.join_pair(ids, (6, 6), 7))
         assert found == right_join(ids, (6, 6), 7), (
@@ -100,13 +115,20 @@ def test_join_pair_edges(student, helper, numbers):
     assert helper.after(student.get("join_pair"), ids, (6, 6), 7) == ids, (
         "join_pair changed the list that it was given. Make a new one."
     )
+    for pair in [(6, 6), (5, 5)]:
+        assert not helper.returns_the_same_list(student.get("join_pair"), ids, pair, 7), (
+            f"For {ids} and the pair {pair}, join_pair returns the list that it was given. Return a new one in each case."
+        )
 
 
 @points(2, see="Byte-pair encoding")
 def test_merges(student, reference, pairs, table, drawn_text):
-    """train_merges joins the most frequent pair each time, counted again after every merge."""
+    """train_merges joins the most frequent pair each time, counted again after every merge, in a text of any length."""
     found = [pair for text in [STORIES, RUNS] for pair in pairs(student.train_merges(text, 12))]
     reference.assert_close(table(found), name="merges", context="of two texts")
+    for text in ["  ab  ab\n  ", 60 * STORIES]:
+        found = pairs(student.train_merges(text, 3))
+        reference.assert_close(table(found), name="merges", context=f"of a text of {len(text)} characters")
     text = drawn_text(60)
     assert pairs(student.train_merges(text, 9)) == right_merges(text, 9), (
         f"The merges of the random text {text!r} are wrong."
@@ -167,8 +189,9 @@ def test_any_text(student, numbers, drawn_text):
 def test_round_trip(student, drawn_text):
     """decode returns the text that was encoded, whatever its characters and whatever the merges."""
     merges = right_merges(drawn_text(150) + "naïve — 数学 🙂🙂" * 3, 40)
+    others = [(byte, byte) for byte in range(len(merges))]  # as many, but others
     for text in [*ANY_TEXT, drawn_text(60)]:
-        for known in [[], merges]:
+        for known in [[], merges, others]:
             found = student.decode(right_ids(text, known), known)
             assert isinstance(found, str), (
                 f"decode should return a str, but returns a {type(found).__name__}."

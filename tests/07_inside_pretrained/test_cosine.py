@@ -93,6 +93,11 @@ def test_leaves_out_the_word_only(student, draw, read):
             rows, _ = read(student.nearest_words(WORDS[word], WORDS, vectors, k))
             assert word not in rows, "The given word is among the answers."
             assert rows[0] == twin, "The word with the same direction is missing, or not first."
+    vectors[2] = vectors[7]
+    rows, _ = read(student.nearest_words(WORDS[7], WORDS, vectors, 3))
+    assert rows.tolist().count(2) == 1 and 7 not in rows, (
+        "Another word has the same vector as the given one. It should be among the answers, and the given word should not."
+    )
 
 
 @points(1)

@@ -70,10 +70,13 @@ def test_number_of_candidates(student, tiny, tokens, draw):
     """There are k candidates, by default ten, or the whole vocabulary if it is smaller."""
     model, tokenizer = tiny.TinyModel(draw.normal(23, 23)), tiny.TinyTokenizer(tokens)
     ids = draw.integers(0, 23, (1, 4))
+    sure = tiny.TinyModel(40 * draw.normal(23, 23))
     small = tiny.TinyModel(draw.normal(7, 7)), tiny.TinyTokenizer(tokens[:7]), draw.integers(0, 7, (1, 4))
     for given, wanted, call in [
         ("no k", 10, lambda: student.generate_step(model, tokenizer, ids)),
         ("k=3", 3, lambda: student.generate_step(model, tokenizer, ids, k=3)),
+        ("a k above ten", 17, lambda: student.generate_step(model, tokenizer, ids, k=17)),
+        ("one token far likelier than the others", 10, lambda: student.generate_step(sure, tokenizer, ids)),
         ("7 tokens in the vocabulary", 7, lambda: student.generate_step(*small)),
     ]:
         count = len(read(call()[1])[0])
@@ -98,6 +101,10 @@ def test_appends_the_likeliest(student, reference, tiny, tokens, draw, last_logi
         new_ids, _ = student.generate_step(model, tokenizer, ids)
         right = torch.cat([ids, last_logits(table, ids).argmax(dim=-1, keepdim=True)], dim=1)
         assert_close(new_ids, right, context=f"new ids, after {length} tokens")
+    table[:, 42] = 40  # the likeliest token after any, itself included
+    new_ids, _ = student.generate_step(tiny.TinyModel(table), tokenizer, torch.tensor([[3, 42]]))
+    context = "new ids, where the likeliest token is the last one again"
+    assert_close(new_ids, torch.tensor([[3, 42, 42]]), context=context)
 
 
 @points(1)

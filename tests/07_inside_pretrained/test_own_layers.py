@@ -108,6 +108,19 @@ def test_dropout(student, reference):
         context="in training",
         key="output in training with dropout=1",
     )
+    lone = student.GeluFeedForward(3, 1, dropout=0.5)  # one hidden number: either 0, or twice what it is
+    state = {"linear1.weight": torch.ones(1, 3), "linear1.bias": torch.zeros(1)}
+    state |= {"linear2.weight": torch.ones(3, 1), "linear2.bias": torch.zeros(3)}
+    many = torch.full((1, 200, 3), 0.4)
+    found = lone.load_state(state).train()(many)
+    kept = found[found != 0]
+    assert len(kept), "With dropout=0.5, the whole output is 0 in training, at each of 200 places."
+    assert_close(
+        kept,
+        2 * F.gelu(torch.full(kept.shape, 1.2)),
+        name="output",
+        context="in training with dropout=0.5, where it is not 0: dropout comes after GELU",
+    )
     half = student.GeluFeedForward(3, 30, dropout=0.5)
     plain = student.GeluFeedForward(3, 30).load_state(half.state())
     assert_close(half.eval()(x), plain(x), name="output", context="after eval(), with dropout")

@@ -9,7 +9,7 @@ from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, 
 def test_temperature(student, reference):
     """sampling_probabilities divides the logits by the temperature, then takes the softmax."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
-    for temperature in [1.0, 0.4, 2.5]:
+    for temperature in [1.0, 0.4, 2.5, 30.0]:
         reference.assert_close(
             student.sampling_probabilities(2 * logits, temperature),
             name="probabilities",
@@ -24,6 +24,10 @@ def test_top_k(student, reference):
     for k in [4, 1]:
         p = student.sampling_probabilities(2 * logits, 1.0, k)
         reference.assert_close(p, name="probabilities", context=f"with top_k={k}")
+    p = student.sampling_probabilities(logits - 5, temperature=1e-4, top_k=2)
+    reference.assert_close(
+        p, name="probabilities", context="of negative logits at temperature 0.0001 with top_k=2"
+    )
     p = student.sampling_probabilities(2 * logits, temperature=2.5, top_k=3)
     reference.assert_close(p, name="probabilities", context="at temperature 2.5 with top_k=3")
 
@@ -37,6 +41,9 @@ def test_all_tokens(student, draw):
             p = student.sampling_probabilities(logits, top_k=top_k)
             context = f"with top_k={top_k}, for {vocab} tokens,"
             assert_close(p, torch.softmax(logits, dim=-1), name="probabilities", context=context)
+    logits = draw.normal(2, 521)
+    p = student.sampling_probabilities(logits)
+    assert_close(p, torch.softmax(logits, dim=-1), name="probabilities", context="by default")
 
 
 @points(1)
@@ -109,6 +116,18 @@ def test_draws(student, tiny, draw, last_logits):
                 f"frequencies after the {which} of two texts, at temperature {temperature} and top_k {top_k}"
             )
             assert_close(found, right, context=context, atol=0.045)
+    sure = 0 * table
+    sure[:, 4] = 60.0
+    drawn = student.generate_n_tokens(tiny.TinyModel(sure), ids, 3, temperature=1.0)
+    assert (drawn[:, -3:] == 4).all(), (
+        "Token 4 has a probability of 1 at each of three steps, but another one was drawn. It may be drawn again and again."
+    )
+    wide = tiny.TinyModel(torch.linspace(0, 1, 83).repeat(83, 1))
+    drawn = student.generate_n_tokens(wide, torch.zeros(8000, 1, dtype=torch.long), 1, temperature=1.0)
+    count = len(drawn[:, -1].unique())
+    assert count == 83, (
+        f"Of 83 tokens that are about equally likely, only {count} were drawn in 8000 draws without top_k."
+    )
     twice = [
         student.call("generate_n_tokens", model, many, 1, temperature=1.0, seed=seed).value for seed in (0, 1)
     ]

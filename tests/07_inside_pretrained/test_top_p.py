@@ -44,8 +44,8 @@ def test_which_tokens(student, reference):
 
 @points(1)
 def test_rows_sum_to_1(student, draw):
-    """Every row sums to 1."""
-    for batch, vocab, top_p in [(3, 11, 0.6), (2, 7, 1.0), (1, 1, 0.5)]:
+    """Every row sums to 1, also where little is cut."""
+    for batch, vocab, top_p in [(3, 11, 0.6), (2, 7, 1.0), (1, 1, 0.5), (2, 1009, 0.99)]:
         kept = student.keep_top_p(torch.softmax(draw.normal(batch, vocab), dim=-1), top_p)
         assert_shape(kept, (batch, vocab), name="probabilities")
         assert_close(kept.sum(dim=-1), torch.ones(batch), name="sums", context=f"with top_p={top_p}")

@@ -3,6 +3,7 @@
 import pytest
 
 from gradekit.authoring.grade_variants import grade_variant
+from gradekit.checks import CheckFailure, assert_not_rounded
 from gradekit.checks.variants import Variant
 
 from .needs import needs_torch
@@ -96,3 +97,26 @@ def test_a_module_must_compute_with_its_own_parameters_as_they_are_now(tiny_cour
     messages = failed(tiny_course, MODULE_CHECKS, MODULE.format(parameter=parameter, body=body))
     assert bool(messages) == bool(words)
     assert all(words in message for message in messages.values())
+
+
+@pytest.mark.parametrize(
+    ("number", "rounded_to"),
+    [
+        (2.345678, ""),
+        (2.3456779, ""),
+        (2.35, "2 decimals"),
+        (2.3, "1 decimal"),
+        (2.0, "0 decimals"),
+        (2.34567, "5 decimals"),
+    ],
+)
+def test_a_number_may_be_as_near_as_float32_but_not_rounded(number, rounded_to):
+    if not rounded_to:
+        return assert_not_rounded(number, 2.345678, name="loss")
+    with pytest.raises(CheckFailure, match=f"`loss` is .*, a number rounded to {rounded_to}"):
+        assert_not_rounded(number, 2.345678, name="loss")
+
+
+def test_a_number_with_few_decimals_may_be_returned_where_the_right_one_has_no_more():
+    assert_not_rounded(1.4998, 1.5, name="loss")
+    assert_not_rounded(1.5, 1.5, name="loss")

@@ -13,8 +13,8 @@ right("power_of_e").source("""
 def brevity_penalty(candidate_length, reference_length):
     c, r = candidate_length, reference_length
     if c < r:
-        return math.e ** ((c - r) / c) if c else 0
-    return 1
+        return math.e ** ((c - r) / c) if c else 0.0
+    return 1.0
 """)
 
 right("tensor").source("""

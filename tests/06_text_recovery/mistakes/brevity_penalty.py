@@ -25,6 +25,11 @@ wrong("bp_wrong_way_round", "candidate_length >= reference_length", "candidate_l
 wrong.says("You swapped candidate and reference: short candidates get 1, long ones don't.")
 wrong.costs("The score is one number, and this changes it for nearly every corpus.")
 
+wrong.about("test_python_float")
+wrong("bp_integers", "return 1.0", "return 1")
+wrong.edit("return 0.0", "return 0")
+wrong.says("You return an int such as 1 or 0 in at least one case. Return a float in each: 1.0 and 0.0.")
+
 wrong.about("test_never_above_one")
 wrong("bp_not_limited", "candidate_length >= reference_length", "candidate_length == reference_length")
 wrong.says("Your penalty is above 1 for candidates that are longer than the reference. Return 1.0 for them.")

@@ -92,6 +92,10 @@ wrong.says("You always go up to n = 4. Use the argument `max_n`.")
 wrong("bleu_always_a_fourth", "sum(logarithms) / max_n", "sum(logarithms) / 4")
 wrong.says("You always divide by 4. There are `max_n` precisions.")
 
+wrong.about("test_perfect_copy")
+wrong("bleu_integer_zero", "return 0.0", "return 0")
+wrong.says("You return the int 0 if nothing matches. Return the float 0.0.")
+
 wrong.about("test_unequal_numbers")
 wrong("bleu_rest_left_out", "len(candidates) != len(references)", "not isinstance(candidates, list)")
 wrong.edit(", strict=True", "")

@@ -38,7 +38,7 @@ wrong.edit("top.values.tolist(), strict=True))", "top.values.tolist(), strict=Tr
 wrong.says("The likeliest candidate comes last. It should come first.")
 wrong("tokens_by_decode", "tokenizer.convert_ids_to_tokens(top.indices.tolist())")
 wrong.to("[tokenizer.decode([number]) for number in top.indices.tolist()]")
-wrong.says("You write the candidates as `decode` does, with a space in place of `Ġ`.")
+wrong.says("Your candidates are not spelled as the tokens are, such as `Ġcat`, with its mark for a space.")
 wrong.says("Return them as `convert_ids_to_tokens` does.")
 
 wrong.about("test_number_of_candidates")

@@ -51,9 +51,7 @@ wrong.about("test_rows")
 wrong("check_of_the_first_row", ROWS, "for row in range(1):")
 wrong.says("Your check changes logits only in the first row.")
 wrong("check_with_equal_masks", COUNTS, "counts[:, 3:6] = True")
-wrong.says(
-    "In your batches, no row has an answer at other places than the others, so mixed-up rows don't show."
-)
+wrong.says("No batch of yours has two rows with answers at different places, so mixed-up rows don't show.")
 
 wrong.about("test_edges")
 wrong("check_without_position_0", "    counts[:, 0] = True\n", "")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         assert_follows_parameters,
         assert_full_precision,
         assert_model_kept,
+        assert_not_rounded,
     )
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
@@ -51,6 +52,7 @@ __all__ = [
     "assert_follows_parameters",
     "assert_full_precision",
     "assert_model_kept",
+    "assert_not_rounded",
     "assert_raises",
     "assert_reaches",
     "assert_shape",
@@ -90,6 +92,7 @@ _FROM = {
         "assert_follows_parameters",
         "assert_full_precision",
         "assert_model_kept",
+        "assert_not_rounded",
     ),
     "gradekit.checks.fixtures": (
         "for_checks",

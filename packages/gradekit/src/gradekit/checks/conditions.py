@@ -94,6 +94,26 @@ def assert_full_precision(actual: Any, right: Array, name: str, digits: int = 10
         )
 
 
+def assert_not_rounded(actual: float, right: float, name: str, digits: int = 5) -> None:
+    """Fail if a number is one of at most `digits` decimals, unless the right one is.
+
+    It is for a number that is compared with a tolerance that lets a rounded one pass. What is as close to the right number
+    as float32 passes.
+
+    Example:
+        x = draw.normal(5)
+        assert_not_rounded(float(student.normalized(x)[0]), float(F.layer_norm(x, (5,))[0]), name="output")
+    """
+    if abs(actual - right) <= 2 * float(np.finfo(np.float32).eps) * abs(right):
+        return
+    for places in range(digits + 1):
+        if actual == round(actual, places) and right != round(right, places):
+            fail(
+                f"`{name}` is {actual!r}, a number rounded to {places} {'decimal' if places == 1 else 'decimals'}. Return it as it is: "
+                "rounding is for printing."
+            )
+
+
 def assert_any_layout(call: Callable[..., Any], *args: Any, name: str = "output") -> None:
     """Fail unless a call returns the same for inputs that aren't contiguous in memory, as after a transposition.
 
