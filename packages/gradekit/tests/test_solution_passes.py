@@ -57,7 +57,9 @@ def test_checks_without_recorded_values_are_only_a_warning(course):
 
 def test_known_mistakes_that_can_t_be_read_are_refused_before_anybody_hands_in(course):
     before = release(course)
-    (course.assignment.checks / "mistakes.py").write_text("from gradekit.checks import Mistake\nMISTAKES = [1]\n")
+    (course.assignment.checks / "mistakes.py").write_text(
+        "from gradekit.checks import Mistake\nMISTAKES = [1]\n"
+    )
     done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
     assert done.returncode == 1
     assert "an entry of MISTAKES is a int" in done.stderr and "Nothing was released" in done.stderr

@@ -37,7 +37,9 @@ wrong.says("You put all pairs on one axis. Keep two: n vectors of a, and m vecto
 
 wrong.about("test_inputs_unchanged_and_dtype_kept")
 wrong("in_place", "return a.unsqueeze(1) - b.unsqueeze(0)", "return a.unsqueeze(1) + b.neg_().unsqueeze(0)")
-wrong.says("You change `b` in place: a method whose name ends in `_` writes into the tensor of the caller.")
+wrong.says(
+    "You change `b` in place: methods whose names end in `_`, `-=` and the like write into the tensor of the caller."
+)
 wrong("in_float32", RETURN, "a.float().unsqueeze(1) - b.float().unsqueeze(0)")
 wrong.says(
     "Half of the digits of a float64 vector are lost: you convert to float32, or put the result into a new float32 tensor."

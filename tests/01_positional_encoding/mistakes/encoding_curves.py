@@ -49,4 +49,6 @@ wrong.says(
 
 wrong.about("test_encoder_is_not_changed")
 wrong("table_squeezed", "encoder.pe[0]", "encoder.pe.squeeze_(0)")
-wrong.says("`squeeze_` modifies the encoder's own table. Use `squeeze`, or index with [0].")
+wrong.says(
+    "You change the encoder's own table, which loses its first axis. Take `encoder.pe[0]` and leave `encoder.pe` as it is."
+)

@@ -60,7 +60,7 @@ def of_one_head(wrong, asks, answers):
 
     wrong.about("test_mask")
     wrong("mask_ignored", ", mask)", ")")
-    wrong.says("Your module ignores the mask. Pass it to masked_attention.")
+    wrong.says("Your module doesn't hide what the mask hides. Pass every mask to masked_attention, as it is.")
     wrong("mask_inverted", ", mask)", ", None if mask is None else ~mask)")
     wrong.says("You inverted the mask. True means that a token may be attended to.")
 

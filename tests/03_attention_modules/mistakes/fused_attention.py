@@ -118,8 +118,8 @@ wrong("no_key_left_is_an_average", CALL)
 wrong.to("""scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
         scores = scores if mask is None else scores.masked_fill(~mask, -1e9)
         weights = torch.softmax(scores, dim=-1)""")
-wrong.says("A query that may attend to nothing gets the average of the values that it must not see.")
-wrong.says("It should get zeros.")
+wrong.says("A query that may attend to nothing spreads its weights over the values that it must not see.")
+wrong.says("Its weights should be zeros, and so should what its heads return.")
 wrong.costs(ONE_PROPERTY)
 
 wrong.about(WEIGHTS)

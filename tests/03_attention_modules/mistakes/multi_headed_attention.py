@@ -62,7 +62,7 @@ wrong.costs("It raises an error for heads of different widths, and computes a di
 
 wrong.about("test_mask")
 wrong("mask_ignored", "head(x, mask)", "head(x)")
-wrong.says("Your heads don't get the mask. Pass it to each of them.")
+wrong.says("A mask doesn't reach your heads. Pass every mask to each of them, as it is.")
 wrong("mask_for_the_first_only", "[head(x, mask) for head in self.attn_modules]")
 wrong.to("[head(x, None if i else mask) for i, head in enumerate(self.attn_modules)]")
 wrong.says("Only the first head gets the mask. Pass it to all of them.")

@@ -77,8 +77,7 @@ wrong.says(
 wrong.costs(REJECTS_CORRECT)
 wrong("check_sets_a_seed", CALL, "torch.manual_seed(0)\n            " + CALL)
 wrong.says(
-    "Your check sets a seed before each call, so correct functions return the same every time, and it "
-    "rejects them."
+    "Your check sets seeds, so correct functions return the same again and again, and it rejects them."
 )
 wrong.costs(REJECTS_CORRECT)
 

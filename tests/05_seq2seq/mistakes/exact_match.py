@@ -21,7 +21,7 @@ wrong.says("You count the right rows. Divide by the number of rows.", uses=("*su
 wrong.costs(OTHER_NUMBER)
 wrong("order_ignored")
 wrong.edit("(predicted == expected).all", "(predicted.sort(dim=1).values == expected.sort(dim=1).values).all")
-wrong.says("You ignore the order of the tokens. Compare them position by position.")
+wrong.says("The same tokens in another order count as a match for you. Each position has to be equal.")
 
 wrong.about("test_unequal_widths")
 wrong("pads_not_compared", "(predicted == expected).all", "((predicted == expected) | (expected == PAD)).all")

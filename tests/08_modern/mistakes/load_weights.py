@@ -29,7 +29,7 @@ wrong("query_and_output_exchanged")
 wrong.edit('"attn_q": "attention.w_q"', '"attn_q": "attention.w_o"')
 wrong.edit('"attn_output": "attention.w_o"', '"attn_output": "attention.w_q"')
 wrong.says(
-    "`w_q` doesn't hold `attn_q` as it is in the file. Tensors of one shape are easily exchanged, since no error tells you."
+    "`w_q` doesn't hold `attn_q` as it is in the file: it may be another tensor, or turned. With equal shapes, no error tells you."
 )
 wrong(
     "blocks_counted_from_one",
@@ -78,7 +78,7 @@ wrong.says(
 wrong.about("test_copies")
 wrong("shared", COPIED, "parameters[ours].data = tensors[theirs]")
 wrong.says(
-    "The parameters take over the file's tensors, with their dtype. Copy the numbers into the parameters that are there: `copy_` does that."
+    "The parameters take on the dtype of the file's tensors, or share their memory. Copy the numbers into the parameters that are there: `copy_` does that."
 )
 wrong(
     "new_parameters",

@@ -51,7 +51,7 @@ wrong.says("Use the positions as they are; only then do cached keys stay right."
 
 wrong.about("test_base")
 wrong("fixed_base", "speed = base **", "speed = 10000.0 **")
-wrong.says("You always use the base 10000. Use the argument `base`.")
+wrong.says("Your result doesn't follow `base` in every call. Use the argument each time, in place of 10000.")
 
 wrong.about("test_dtype")
 wrong("dtype_lost", ".flatten(-2).to(x.dtype)", ".flatten(-2)")
