@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from .ports import free_port
+
 _QUIET = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -203,8 +205,7 @@ def endless() -> Iterator[str]:
 @contextlib.contextmanager
 def git_daemon(folder: Path) -> Iterator[str]:
     """`git daemon` for the repositories in a folder."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = [
         "git",
         "daemon",

@@ -68,11 +68,6 @@ def serving(application: Any, port: int = 0) -> Iterator[str]:
         listener.close()
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
-
-
 @dataclass
 class Link:
     """A link to the tool in a course, by default for an assignment."""

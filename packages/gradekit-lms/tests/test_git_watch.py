@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -31,6 +30,7 @@ from gradekit_lms.git.way import open_way
 from ...gradekit.tests.tiny_course import RIGHT
 from .git_servers import GitServer, StudentRepository, git, hanging
 from .host_contracts import ContractServer
+from .ports import free_port
 
 TRIPLE = RIGHT.replace("2 * x", "3 * x")
 NAME = "01_double"
@@ -294,11 +294,6 @@ def hook(port: int, secret: str, url: str) -> int:
     request = urllib.request.Request(f"http://127.0.0.1:{port}/", body, headers)
     with urllib.request.urlopen(request, timeout=20) as answer:
         return answer.status
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
 
 
 def test_a_webhook_brings_a_push_at_once_past_remotes_that_hang_and_a_flood(students):

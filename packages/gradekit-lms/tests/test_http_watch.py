@@ -36,7 +36,8 @@ from gradekit_lms.runner.keys import make_keys, read_keys
 from gradekit_lms.runner.serving import Nonces, SignedServer
 
 from ...gradekit.tests.tiny_course import RIGHT
-from .test_git_watch import NAME, PATIENCE, free_port, is_a_result
+from .ports import free_port
+from .test_git_watch import NAME, PATIENCE, is_a_result
 
 TRIPLE = RIGHT.replace("2 * x", "3 * x")
 SEND = Path(send.__file__)

@@ -34,12 +34,12 @@ from .lti_platform import (
     Link,
     Lms,
     field_of,
-    free_port,
     key_pair,
     said,
     serving,
     value_of,
 )
+from .ports import free_port
 
 
 @pytest.fixture(scope="module")
