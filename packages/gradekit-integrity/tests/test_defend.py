@@ -188,6 +188,30 @@ def test_a_method_is_shown_with_the_call_that_made_its_own_object(course):
     assert about and {(one.right, one.calls[0][1]) for one in about} == {("`(2, 4)`", ("width: 2",))}
 
 
+@pytest.mark.parametrize(
+    "remembering",
+    [
+        "class Wide:\n    def __init__(self, width):\n        self.mask = None\n"
+        "    def double(self, x):\n        self.mask = x if self.mask is None else self.mask\n"
+        "        one = torch.ones(3, len(self.mask))\n        two = one.sum(dim=0)\n        return two + len(x)",
+        "class Wide:\n    masks = []\n    def __init__(self, width):\n        self.width = width\n"
+        "    def double(self, x):\n        self.masks.append(x)\n"
+        "        one = torch.ones(3, len(self.masks[0]))\n        two = one.sum(dim=0)\n        return two + len(x)",
+    ],
+    ids=["in its object", "in its class"],
+)
+def test_nothing_is_asked_about_a_call_that_may_follow_from_one_that_is_not_shown(remembering, course):
+    driver = "wide = Wide(2)\n    wide.double(torch.ones(4, 2))\n    wide.double(torch.ones(5, 2))"
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wide)").replace("double(torch.ones(3, 2))", driver)
+    )
+    found = questions(course, f"{remembering}\ndef double(x):\n    return 2 * x")
+    about = [one for one in found if "`one`" in one.text]
+    assert about and {one.calls[-1][1][0] for one in about} == {
+        "x: [[1, 1], [1, 1], [1, 1], [1, 1]] (shape (4, 2), float32)"
+    }
+
+
 def test_a_line_whose_names_the_notebook_also_has_is_not_taken_out(course):
     lines = "    {two}, three = x * 2, x * 3\n    four = {two} + x\n    return four + three - x * 4"
     asked = [

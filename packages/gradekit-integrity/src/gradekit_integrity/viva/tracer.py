@@ -47,7 +47,7 @@ def trace(number: int, source: str, driver: str, lines: list[int], names: list[l
     _returned.pop(number, None)
     if call := found.main:
         _returned[number] = apart(call.value), call.outside
-    return {"calls": [call.as_dict() for call in found.calls], "stopped": found.stopped}
+    return {"calls": [call.as_dict() for call in found.calls if not call.later], "stopped": found.stopped}
 
 
 def without(number: int, source: str, driver: str) -> dict[str, Any]:
@@ -103,6 +103,7 @@ class _Call:
         self.complete = False
         self.random = False
         self.closed = True
+        self.later = False
         self.outside: set[str] = set()
         self.object = -1
 
@@ -138,6 +139,7 @@ class _Recorder:
         self._error: tuple[Any, dict[str, Any]] | None = None
         self._random_before: list[Any] = []
         self._objects: list[Any] = []
+        self._called: set[str] = set()
 
     @property
     def main(self) -> _Call | None:
@@ -160,13 +162,29 @@ class _Recorder:
             own = {key: frame.f_locals.get(key) for key in parameters if key != "self"} if name else {}
             self.calls.append(_Call(name, own, self._driver))
             self.calls[-1].closed = not _outside(code, frame.f_globals)
-            self.calls[-1].object = self._number_of(frame.f_locals.get("self")) if name else -1
+            owner = frame.f_locals.get("self")
+            self.calls[-1].object = self._number_of(owner) if name else -1
+            self.calls[-1].later = self._is_later(name, owner, frame.f_globals)
             self._random_before = _random_state()
         call = self.calls[-1]
         call.frames[name] = call.frames.get(name, 0) + 1
         call.outside |= _outside(code, frame.f_globals)
         self._depth += 1
         return self._local(call)
+
+    def _is_later(self, name: str, owner: Any, namespace: dict[str, Any]) -> bool:
+        """True if an earlier call may have left something behind which no page shows, and which this one uses."""
+        if name.endswith("__init__"):
+            return False
+        if owner is not None:
+            key, remembers = f"object {self._number_of(owner)}", True
+            if _keeps_state(type(owner)):
+                key = type(owner).__name__
+        else:
+            key, remembers = name, _keeps_state(namespace.get(name))
+        later = remembers and key in self._called
+        self._called.add(key)
+        return later
 
     def _number_of(self, thing: Any) -> int:
         """The same for the same object; -1 for none."""
@@ -290,6 +308,15 @@ def _outside(code: CodeType, namespace: dict[str, Any]) -> set[str]:
     used = {name for name in code.co_names if name in namespace and not isinstance(namespace[name], _FIXED)}
     inside = (part for part in code.co_consts if isinstance(part, CodeType))
     return used.union(*(_outside(part, namespace) for part in inside))
+
+
+def _keeps_state(thing: Any) -> bool:
+    """True for a function or class that may remember earlier calls, in an attribute or in a default value."""
+    if isinstance(thing, FunctionType):
+        defaults = [*(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
+        return bool(thing.__dict__) or any(isinstance(one, (list, dict, set)) for one in defaults)
+    own = vars(thing).items() if isinstance(thing, type) else ()
+    return any(isinstance(value, (list, dict, set)) for name, value in own if name[:2] != "__")
 
 
 def _seed() -> int:

@@ -50,12 +50,16 @@ def _described_array(value: Any) -> dict[str, Any]:
     if math.prod(found["shape"]) <= _MOST_ENTRIES:
         entries = value.detach().tolist() if is_tensor(value) else value.tolist()
         found["text"] = _literal(entries, _MOST_SHOWN, exact=True)
-        found["about"] = _literal(entries, _MOST_SHOWN, exact=False)
+        # the page names the dtype beside them, so 8 may stand for 8.0
+        found["about"] = _literal(entries, _MOST_SHOWN, exact=False, typed=True)
     return found
 
 
-def _literal(value: Any, most: int, exact: bool) -> str:
-    """The value as Python would write it; empty if that is long, or if `exact` and a number has many digits."""
+def _literal(value: Any, most: int, exact: bool, typed: bool = False) -> str:
+    """The value as Python would write it; empty if that is long, or if `exact` and a number has many digits.
+
+    With `typed`, its dtype is written beside it, and a float may look like an int.
+    """
 
     def text(part: Any, depth: int = 0) -> str:
         if depth > 5:
@@ -67,7 +71,8 @@ def _literal(value: Any, most: int, exact: bool) -> str:
         if type(part) is float and math.isfinite(part):
             if exact and (abs(part - round(part, 3)) > 1e-6 or len(repr(round(part, 3))) > 8):
                 raise ValueError
-            return repr(round(part, 3)) if exact else f"{part:.4g}"
+            rounded = f"{part:.4g}"
+            return repr(round(part, 3)) if exact else rounded if typed else repr(float(rounded))
         if type(part) is int and abs(part) > 10**6:
             raise ValueError
         if type(part) is str and not (part.isprintable() and len(part) <= most):
