@@ -161,7 +161,9 @@ def assert_masks_of_each(draw, /, module, *inputs, name="output"):
             mask[0, ..., 1:], mask[1] = False, True
         together = module(*inputs, mask)
         for place in range(size):
-            alone = module(*(part[place : place + 1] for part in inputs), mask.expand(size, size, size)[place])
+            alone = module(
+                *(part[place : place + 1] for part in inputs), mask.expand(size, size, size)[place]
+            )
             context = f"of sequence {place} of {size}, with a mask {shape}, compared with that of this sequence alone,"
             assert_close(together[place], alone[0], name=name, context=context)
 

@@ -78,7 +78,9 @@ def test_no_shared_memory(pair, helper):
         after = fused.state()
         for name, value in before.items():
             if not torch.equal(value, after[name]):
-                fail(f"When the list changes, `{name}` of the fused module changes with it. Copy the numbers.")
+                fail(
+                    f"When the list changes, `{name}` of the fused module changes with it. Copy the numbers."
+                )
         if not any(value.any() for value in after.values()):
             fail("The fused module contains only zeros.")
         if name := helper.frozen(heads, fused):

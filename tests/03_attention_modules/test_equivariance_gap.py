@@ -35,7 +35,9 @@ def test_unequal_sizes(student, draw, helper):
     x = draw.normal(batch, length, width)
     for place in range(length):
         table = torch.zeros(batch, length, width)
-        table[-(place % 2), place, -1] = 3.0  # only here does the order matter: in the first or the last sequence
+        table[-(place % 2), place, -1] = (
+            3.0  # only here does the order matter: in the first or the last sequence
+        )
         assert_close(student.equivariance_gap(helper.Places(table), x, order), 3.0, name="gap")
 
     x, table = draw.normal(1, 521, 43), torch.zeros(1, 521, 43)

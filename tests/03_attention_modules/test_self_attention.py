@@ -46,7 +46,12 @@ def test_unequal_widths(student, draw, layers_of, oracle):
 
 @points(2)
 def test_mask(
-    reference, draw, with_known_weights, assert_queries_matter, assert_hidden_like_others, assert_masks_of_each
+    reference,
+    draw,
+    with_known_weights,
+    assert_queries_matter,
+    assert_hidden_like_others,
+    assert_masks_of_each,
 ):
     """Hidden tokens have no effect: padding (batch, 1, L), the future (L, L), or both (batch, L, L)."""
     module = with_known_weights()

@@ -161,7 +161,9 @@ def assert_all_dropped(make_stack, /, kind, *inputs):
         state, norms = module.state(), 3 if kind == "Decoder" else 2
         names = [f"layers.{layer}.norm{number + 1}" for layer in range(2) for number in range(norms)]
         if norm_first:
-            vectors = [name for name in state if tuple(state[name].shape) == (6,) and not name.startswith("layers.")]
+            vectors = [
+                name for name in state if tuple(state[name].shape) == (6,) and not name.startswith("layers.")
+            ]
             names = [name.removesuffix(".weight") for name in vectors if name.endswith(".weight")]
         right = torch.zeros(6)
         for name in names:
@@ -279,7 +281,10 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
     longer, context = draw.normal(batch, length + 1, heads * width), "of the next, longer batch" + context
     assert_close(layer(longer, *memory), twin(longer, *memory), name="output", context=context, atol=ATOL)
     layer.eval()
-    for name in ("in evaluation mode, ", "of the next batch of the same shape, "):  # the memory is as long as the target
+    for name in (
+        "in evaluation mode, ",
+        "of the next batch of the same shape, ",
+    ):  # the memory is as long as the target
         x, *memory = (draw.normal(batch, length, heads * width) for _ in inputs)
         context = name + "compared with the output of torch's layer with your weights,"
         assert_close(layer(x, *memory), twin(x, *memory), name="output", context=context, atol=ATOL)
@@ -329,9 +334,7 @@ def assert_masks_hide_keys_only(make_layer, /, kind, norm_first, x, *memory):
         assert_close(output[:, query], same[:, query], name="output", context=context, atol=ATOL)
     others = torch.cat([x[:, :1], x[:, 1:].flip(-1)], dim=1)
     context = "of a query that may attend to nothing, when the other tokens change,"
-    assert_close(
-        layer(others, *memory, own)[:, 0], output[:, 0], name="output", context=context, atol=ATOL
-    )
+    assert_close(layer(others, *memory, own)[:, 0], output[:, 0], name="output", context=context, atol=ATOL)
 
 
 @for_checks
