@@ -127,7 +127,8 @@ def test_training_mode(student, watched):
     """The model and its parts are in training mode in each step, even if it is passed in evaluation mode."""
     _, notes = trained(student, watched, steps=100)
     assert notes["modes"] and all(notes["modes"]), (
-        "The model was trained in evaluation mode: dropout is off. Call model.train() first."
+        "In some steps the model, or a part of it, was in evaluation mode: dropout is off. Call model.train() first, and leave "
+        "it there."
     )
 
 

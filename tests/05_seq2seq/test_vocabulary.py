@@ -70,6 +70,10 @@ def test_unknown_words(student, reference):
     """A word that is not in the vocabulary becomes UNK, and the vocabulary does not grow."""
     ids = student.to_ids("zebras read old Books", VOCABULARY)
     reference.assert_close(torch.tensor(ids), name="ids", context="with unknown words")
+    assert student.to_ids("read, books", VOCABULARY) == [3, 8], (
+        "In 'read, books' the first word is 'read,', with its comma, and unknown: the ids should be [3, 8]. A word is anything "
+        "between spaces."
+    )
     grown = student.define(BIN).grown(student.get("to_ids"), "zebras read again", VOCABULARY)
     assert grown == 0, "`to_ids` adds to the vocabulary. It must not: the model has no weights for new words."
 
