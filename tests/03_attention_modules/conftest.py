@@ -140,6 +140,32 @@ def assert_zeros_without_a_key(module, *inputs):
     )
     assert_close(output[~lost], before[~lost], name="output", context="of the other queries")
     assert_varies(before, name="output", context="of the other queries")
+    for shape in (mask.shape, mask.shape[1:]):
+        context = f"if the mask {tuple(shape)} hides everything"
+        output = module(*inputs, torch.zeros(shape, dtype=torch.bool))
+        assert_close(output, torch.zeros_like(before), name="output", context=context)
+
+
+@for_checks
+def assert_masks_of_each(draw, /, module, *inputs, name="output"):
+    """Fail unless each sequence gets what it gets alone with its own mask, for masks of all shapes.
+
+    The inputs are as many sequences as a sequence has tokens, so that no size says which axis of a mask is which.
+    """
+    size = len(inputs[0])
+    for shape in ((size, size), (size, 1, size), (size, size, size)):
+        mask = draw.bools(*shape)
+        mask[..., 0] = True
+        mask[..., 0, 1:] = False  # query 0, or sequence 0, sees only key 0: no mask is symmetric
+        if len(shape) == 3:
+            mask[0, ..., 1:], mask[1] = False, True
+        together = module(*inputs, mask)
+        for place in range(size):
+            alone = module(
+                *(part[place : place + 1] for part in inputs), mask.expand(size, size, size)[place]
+            )
+            context = f"of sequence {place} of {size}, with a mask {shape}, compared with that of this sequence alone,"
+            assert_close(together[place], alone[0], name=name, context=context)
 
 
 @for_checks
@@ -150,6 +176,23 @@ def assert_float64(output):
     assert_varies(output, name="output")
     if torch.equal(output, output.float().double()):
         fail("The output is float64, but it was computed in float32.")
+
+
+@for_checks
+def assert_learns_without_a_key(module, *inputs):
+    """Fail if a query that may attend to nothing makes a gradient NaN. If the output is NaN, another check says so."""
+    mask = torch.ones(inputs[0].shape[1], inputs[-1].shape[1], dtype=torch.bool)
+    mask[1] = False
+    gradients = module.gradients(*inputs, mask)
+    outputs = gradients.value if isinstance(gradients.value, tuple | list) else (gradients.value,)
+    if any(output.isnan().any() for output in outputs):
+        return
+    found = dict(enumerate(gradients.inputs)) | gradients.parameters
+    if any(gradient is not None and gradient.isnan().any() for gradient in found.values()):
+        fail(
+            "Where a query may attend to nothing, gradients are NaN, though the output isn't. Replacing NaN afterwards "
+            "doesn't help them: no NaN may be computed on the way."
+        )
 
 
 @for_checks
@@ -203,6 +246,10 @@ class Fused(nn.Module):
         super().__init__()
         self.d_model, self.num_heads, self.d_head = d_model, num_heads, d_model // num_heads
         self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+
+def in_a_module_list(heads):
+    return nn.ModuleList(heads)
 
 
 def frozen(*modules):

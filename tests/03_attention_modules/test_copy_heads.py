@@ -2,18 +2,28 @@
 
 import torch
 
-from gradekit.checks import fail, for_checks, points
+from gradekit.checks import assert_close, fail, for_checks, points
 
 
 @for_checks
-def pair(student, reference, helper, /):
-    """A list of 3 heads with recorded weights, and a fused module after copying."""
-    heads, fused = helper.Heads(12, 3), helper.Fused(12, 3)
-    names = sorted(heads.state())
-    shapes = {name.replace(".", "_"): tuple(heads.state()[name].shape) for name in names}
-    heads.load_state(dict(zip(names, reference.inputs("heads", **shapes), strict=True)))
+def pair(student, reference, helper, /, number=3):
+    """A list of 3 heads with recorded weights, or of another number, and a fused module after copying."""
+    heads, fused = helper.Heads(12, number), helper.call("Fused", 12, number, seed=1).value
+    if number == 3:
+        names = sorted(heads.state())
+        shapes = {name.replace(".", "_"): tuple(heads.state()[name].shape) for name in names}
+        heads.load_state(dict(zip(names, reference.inputs("heads", **shapes), strict=True)))
     student.copy_heads(heads, fused)
     return heads, fused
+
+
+def assert_stacked(pair, part, number):
+    """Fail unless the weights or biases of this many heads are stacked in the fused module."""
+    heads, fused = (module.state() for module in pair(number))
+    for name in "qkv":
+        right = torch.cat([heads[f"attn_modules.{head}.{name}.{part}"] for head in range(number)])
+        context = f"for a list of {number} heads" if number > 1 else "for a single head"
+        assert_close(fused[f"w_{name}.{part}"], right, name=f"w_{name}.{part}", context=context)
 
 
 @points(3)
@@ -22,6 +32,8 @@ def test_weights_of_the_heads(reference, pair):
     state = pair()[1].state()
     for name in ["w_q", "w_k", "w_v"]:
         reference.assert_close(state[f"{name}.weight"], name=f"{name}.weight")
+    for number in (6, 1):
+        assert_stacked(pair, "weight", number)
 
 
 @points(1)
@@ -30,6 +42,8 @@ def test_biases_of_the_heads(reference, pair):
     state = pair()[1].state()
     for name in ["w_q", "w_k", "w_v"]:
         reference.assert_close(state[f"{name}.bias"], name=f"{name}.bias")
+    for number in (6, 1):
+        assert_stacked(pair, "bias", number)
 
 
 @points(2)
@@ -56,20 +70,23 @@ def test_list_unchanged(student, helper):
 @points(1)
 def test_no_shared_memory(pair, helper):
     """The weights are copied, not shared: later changes to the list do not affect the fused module, and both can still be trained."""
-    heads, fused = pair()
-    before = fused.state()
-    fresh = helper.Fused(12, 3).state()
-    heads.load_state({name: 0 * value for name, value in heads.state().items()})
-    after = fused.state()
-    for name, value in before.items():
-        if not torch.equal(value, after[name]):
-            fail(f"When the list changes, `{name}` of the fused module changes with it. Copy the numbers.")
-    if not any(value.any() for value in after.values()):
-        fail("The fused module contains only zeros.")
-    if name := helper.frozen(heads, fused):
-        fail(
-            f"After copying, `{name}` can't be trained any more: its `requires_grad` is off. Leave it on, and copy "
-            "under `torch.no_grad()`."
-        )
-    if all(torch.equal(fresh[name], value) for name, value in before.items()):
-        fail("The fused module has not changed. Write into its parameters in place.")
+    fresh = helper.call("Fused", 12, 3, seed=1).value.state()
+    for number in (3, 1):
+        heads, fused = pair(number)
+        before = fused.state()
+        heads.load_state({name: 0 * value for name, value in heads.state().items()})
+        after = fused.state()
+        for name, value in before.items():
+            if not torch.equal(value, after[name]):
+                fail(
+                    f"When the list changes, `{name}` of the fused module changes with it. Copy the numbers."
+                )
+        if not any(value.any() for value in after.values()):
+            fail("The fused module contains only zeros.")
+        if name := helper.frozen(heads, fused):
+            fail(
+                f"After copying, `{name}` can't be trained any more: its `requires_grad` is off. Leave it on, and copy "
+                "under `torch.no_grad()`."
+            )
+        if all(torch.equal(fresh[name], value) for name, value in before.items()):
+            fail("The fused module has not changed. Write into its parameters in place.")

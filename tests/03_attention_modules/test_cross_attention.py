@@ -2,7 +2,15 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_differs, assert_shape, assert_unchanged, for_checks, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_differs,
+    assert_shape,
+    assert_unchanged,
+    for_checks,
+    points,
+)
 
 
 @for_checks
@@ -53,21 +61,23 @@ def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
 
 @points(1)
 def test_unequal_widths(student, draw, layers_of, oracle):
-    """x, y, keys and output may all have different widths, and the biases are used."""
+    """x, y, keys and output may all have different widths, x and y any layout in memory, and the biases are used."""
     x_dim, y_dim, key_dim, output_dim, *sizes = draw.sizes(7)
     module = student.CrossAttention(x_dim, y_dim, key_dim, output_dim)
     layers = layers_of(module, q=(key_dim, x_dim), k=(key_dim, y_dim), v=(output_dim, y_dim))
-    for batch, l_x, l_y in (sizes, (1, 43, 521)):
+    for batch, l_x, l_y in (sizes, sizes, (1, 43, 521)):
         x, y = draw.normal(batch, l_x, x_dim), draw.normal(batch, l_y, y_dim)
-        y[0, 0] *= 40
+        y[0, 0, 0] = 40
         output = module(x, y)
         assert_shape(output, (batch, l_x, output_dim), name="output")
         context = f"for x of shape {tuple(x.shape)} and y of shape {tuple(y.shape)}"
         assert_close(output, oracle(layers.read(), x, y, y), name="output", context=context)
+    batch, l_x, l_y = sizes
+    assert_any_layout(module, draw.normal(batch, l_x, x_dim), draw.normal(batch, l_y, y_dim))
 
 
 @points(1)
-def test_mask(reference, with_known_weights, assert_queries_matter):
+def test_mask(reference, draw, with_known_weights, assert_queries_matter, assert_masks_of_each):
     """Hidden tokens have no effect: padding in y (batch, 1, L_y), or different tokens for each query (L_x, L_y)."""
     module = with_known_weights()
     x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 5, 6))
@@ -94,6 +104,7 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
             key=f"output of token {i} with a mask (L_x, L_y), less that of the visible tokens alone",
         )
     assert_differs(module(x, y), module(x, y[:, :3]), "Without a mask, the last tokens of y have no effect.")
+    assert_masks_of_each(module, draw.normal(4, 4, 6), draw.normal(4, 4, 6))
 
 
 @points(1)
@@ -103,9 +114,11 @@ def test_query_with_no_key(draw, with_known_weights, assert_zeros_without_a_key)
 
 
 @points(1)
-def test_everything_learns(student, draw, assert_learns):
-    """Gradients reach x, y and all parameters, so that the module can be trained."""
-    assert_learns(student.CrossAttention(6, 7, 3, 5).gradients(draw.normal(2, 4, 6), draw.normal(2, 4, 7)))
+def test_everything_learns(student, draw, assert_learns, assert_learns_without_a_key):
+    """Gradients reach x, y and all parameters, and none is NaN, even where a token of x may attend to nothing."""
+    module = student.CrossAttention(6, 7, 3, 5)
+    assert_learns(module.gradients(draw.normal(2, 4, 6), draw.normal(2, 4, 7)))
+    assert_learns_without_a_key(module, draw.normal(2, 4, 6), draw.normal(2, 4, 7))
 
 
 @points(1)

@@ -3,6 +3,7 @@
 import torch
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_differs,
     assert_dropped_singly,
@@ -45,25 +46,27 @@ def test_weights_equal_the_formula(reference, fused):
 
 @points(2, see="Splitting is more than reshaping")
 def test_unequal_sizes(student, draw, layers_of, oracle):
-    """Batch, lengths, heads and widths may all differ, a single head works, and the biases are used."""
+    """Batch, lengths, heads and widths may all differ, inputs may have any layout in memory, and the biases are used."""
     batch, l_query, l_key, heads, d_head = draw.sizes(5)
     d_model = heads * d_head
     for number in (heads, 1):
         module = student.FusedMultiHeadAttention(d_model, number).eval()
         layers = layers_of(module, **{name: (d_model, d_model) for name in NAMES})
-        for size, queries, keys in ((batch, l_query, l_key), (1, 43, 521)):
+        for size, queries, keys in (*2 * [(batch, l_query, l_key)], (1, 43, 521)):
             query, key, value = (draw.normal(size, length, d_model) for length in (queries, keys, keys))
-            value[0, 0] *= 40
+            value[0, 0, 0] = 40
             output, weights = module(query, key, value)
             assert_shape(output, (size, queries, d_model), name="output")
             assert_shape(weights, (size, number, queries, keys), name="weights")
             context = f"for a query of shape {tuple(query.shape)} and a key of shape {tuple(key.shape)}"
             expected = oracle(layers.read(), query, key, value, heads=number)
             assert_close(output, expected, name="output", context=context)
+    inputs = [draw.normal(batch, length, d_model) for length in (l_query, l_key, l_key)]
+    assert_any_layout(module, *inputs, name="output or weights")
 
 
 @points(2)
-def test_mask(reference, fused, assert_queries_matter):
+def test_mask(reference, draw, fused, assert_queries_matter, assert_masks_of_each):
     """A mask applies to all heads: (batch, 1, L_key), (L_query, L_key) or (batch, L_query, L_key)."""
     module = fused()
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
@@ -105,6 +108,7 @@ def test_mask(reference, fused, assert_queries_matter):
     assert_differs(
         module(query, key, value)[0], shorter[0], "Without a mask, the keys at the end have no effect."
     )
+    assert_masks_of_each(lambda *inputs: module(*inputs)[0], *(draw.normal(4, 4, 8) for _ in range(3)))
 
 
 @points(1)
@@ -123,6 +127,9 @@ def test_query_with_no_key(reference, fused):
     output[0, 1] = before[0, 1]
     assert_close(output, before, name="output", context="of the other queries")
     assert_varies(before, name="output", context="of the other queries")
+    _, weights = module(query, key, value, torch.zeros_like(mask))
+    context = "if the mask hides everything"
+    assert_close(weights, torch.zeros_like(weights), name="weights", context=context)
 
 
 @points(2)
@@ -140,11 +147,16 @@ def test_heads_must_share_the_width(student, draw):
 
 @points(1)
 def test_dropout_in_training(reference, fused):
-    """In training, dropout applies to the weights before they are multiplied by the values, and to nothing else."""
+    """In training, dropout applies to the weights before they are multiplied by the values, in every call, with and without a mask, and to nothing else."""
     module = fused(4, 2, dropout=0.25, w_v=torch.eye(4), w_o=torch.eye(4)).train()
     query, key = reference.inputs("x", query=(12, 9, 4), key=(12, 7, 4))
-    output, _ = module(query, key, torch.ones(12, 7, 4))  # each number is the sum of the remaining weights
+    ones = torch.ones(12, 7, 4)  # so each number of the output is the sum of the remaining weights
+    output, _ = module(query, key, ones)
     assert (output - 1).abs().max() > 0.01, "In training, with dropout=0.25, no weight is dropped."
+    other, _ = module.call(query, key, ones, seed=1).value
+    assert_differs(other, output, "In training, two calls drop the same weights. Drop others in every call.")
+    masked, _ = module(query, key, ones, (torch.arange(7) < 6).expand(9, 7))
+    assert (masked - 1).abs().max() > 0.01, "In training, with a mask, no weight is dropped."
     kept = torch.tensor([0, 1, 1 / 0.75])
     assert ((output[..., None] - kept).abs().amin(dim=-1) > 0.01).any(), (
         "Apply dropout to the individual weights. Yours is applied after the weights are used."
@@ -198,8 +210,8 @@ def test_no_dropout_otherwise(reference, fused):
 
 
 @points(2)
-def test_everything_learns(student, draw, assert_learns):
-    """Gradients reach query, key, value and the parameters of four linear layers with bias."""
+def test_everything_learns(student, draw, assert_learns, assert_learns_without_a_key):
+    """Gradients reach query, key, value and the parameters of four linear layers with bias, and none is NaN, even where a query may attend to nothing."""
     module = student.FusedMultiHeadAttention(6, 2)
     count = sum(parameter.numel() for parameter in module.parameters().values())
     assert count == 4 * (36 + 6), (
@@ -213,6 +225,7 @@ def test_everything_learns(student, draw, assert_learns):
         "Gradients reach the query through the weights that you return, but not through the output: "
         "the weights are detached before they are multiplied by the values."
     )
+    assert_learns_without_a_key(module, *inputs)
 
 
 @points(1)

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_differs,
     assert_shape,
@@ -44,19 +45,20 @@ def test_heads_of_different_widths(student, draw, helper, linear_of):
     for final_dim in (final, input_dim):
         module = student.MultiHeadedAttention(heads, final_dim)
         weight, bias = linear_of(module, final_dim, sum(widths))
-        for shape in ((batch, length, input_dim), (1, 521, input_dim)):
+        for shape in (*2 * [(batch, length, input_dim)], (1, 521, input_dim)):
             x = draw.normal(*shape)
-            x[0, 0] *= 40
+            x[0, 0, 0] = 40
             output = module(x)
             assert_shape(output, (*shape[:2], final_dim), name="output")
             expected = F.linear(torch.cat([head(x) for head in heads], dim=-1), weight, bias)
             context = f"for x of shape {shape} and final_output_dim={final_dim}"
             assert_close(output, expected, name="output", context=context)
+    assert_any_layout(module, draw.normal(batch, length, input_dim))
 
 
 @points(2)
 def test_heads_belong_to_the_module(student, draw, helper):
-    """torch finds the parameters of `linear` and of the given heads, not of copies, even if they are passed as a plain list."""
+    """torch finds the parameters of `linear` and of the given heads, not of copies, whether they are passed as a list or as a ModuleList."""
     input_dim, key_dim, final, *widths = draw.sizes(5)
     heads = [helper.Head(input_dim, key_dim, width) for width in widths]
     module = student.MultiHeadedAttention(heads, final)
@@ -76,11 +78,17 @@ def test_heads_belong_to_the_module(student, draw, helper):
         "When a head that was passed in changes, the one in `self.attn_modules` does not: it is a copy. "
         "Store the heads themselves."
     )
+    again = student.MultiHeadedAttention(helper.in_a_module_list(heads), final).parameters()
+    assert again.keys() == names.keys(), (
+        f"If the heads are passed as an nn.ModuleList, the parameters are {sorted(again)}. They should be {sorted(names)}."
+    )
 
 
 @points(2)
-def test_mask(student, reference, helper, assert_queries_matter, assert_hidden_like_others):
-    """The mask reaches every head."""
+def test_mask(
+    student, reference, draw, helper, assert_queries_matter, assert_hidden_like_others, assert_masks_of_each
+):
+    """The mask reaches every head, with the part of it that is for each sequence."""
     for number in range(2):
         heads = [helper.Head(6, 5, 3), helper.Head(6, 5, 3)]
         for i, head in enumerate(heads):
@@ -101,6 +109,7 @@ def test_mask(student, reference, helper, assert_queries_matter, assert_hidden_l
             key=f"contribution of head {number} with padding, less that without padding",
         )
         assert_hidden_like_others(module, x, padding)
+        assert_masks_of_each(module, draw.normal(4, 4, 6))
 
 
 @points(2)

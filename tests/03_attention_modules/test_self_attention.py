@@ -2,7 +2,15 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_differs, assert_shape, assert_unchanged, for_checks, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_differs,
+    assert_shape,
+    assert_unchanged,
+    for_checks,
+    points,
+)
 
 
 @for_checks
@@ -23,20 +31,28 @@ def test_output_equals_the_formula(reference, with_known_weights):
 
 @points(2)
 def test_unequal_widths(student, draw, layers_of, oracle):
-    """Input, keys and output may all have different widths, and the biases are used."""
+    """Input, keys and output may all have different widths, x any layout in memory, and the biases are used."""
     input_dim, key_dim, output_dim, batch, length = draw.sizes(5)
     module = student.SelfAttention(input_dim, key_dim, output_dim)
     layers = layers_of(module, q=(key_dim, input_dim), k=(key_dim, input_dim), v=(output_dim, input_dim))
     for shape in ((batch, length, input_dim), (batch, length, input_dim), (1, 521, input_dim)):
         x = draw.normal(*shape)
-        x[0, 0] *= 40
+        x[0, 0, 0] = 40
         output = module(x)
         assert_shape(output, (*shape[:2], output_dim), name="output")
         assert_close(output, oracle(layers.read(), x, x, x), name="output", context=f"for x of shape {shape}")
+    assert_any_layout(module, draw.normal(batch, length, input_dim))
 
 
 @points(2)
-def test_mask(reference, with_known_weights, assert_queries_matter, assert_hidden_like_others):
+def test_mask(
+    reference,
+    draw,
+    with_known_weights,
+    assert_queries_matter,
+    assert_hidden_like_others,
+    assert_masks_of_each,
+):
     """Hidden tokens have no effect: padding (batch, 1, L), the future (L, L), or both (batch, L, L)."""
     module = with_known_weights()
     (x,) = reference.inputs("x", x=(3, 5, 6))
@@ -66,6 +82,7 @@ def test_mask(reference, with_known_weights, assert_queries_matter, assert_hidde
             )
     assert_differs(module(x)[:, :3], shorter, "Without a mask, the tokens at the end of x have no effect.")
     assert_hidden_like_others(module, x, padding)
+    assert_masks_of_each(module, draw.normal(4, 4, 6))
 
 
 @points(1)
@@ -76,9 +93,11 @@ def test_query_with_no_key(draw, with_known_weights, assert_zeros_without_a_key)
 
 
 @points(2)
-def test_everything_learns(student, draw, assert_learns):
-    """Gradients reach x and all parameters, so that the module can be trained."""
-    assert_learns(student.SelfAttention(6, 3, 5).gradients(draw.normal(2, 4, 6)))
+def test_everything_learns(student, draw, assert_learns, assert_learns_without_a_key):
+    """Gradients reach x and all parameters, and none is NaN, even where a token may attend to nothing."""
+    module = student.SelfAttention(6, 3, 5)
+    assert_learns(module.gradients(draw.normal(2, 4, 6)))
+    assert_learns_without_a_key(module, draw.normal(2, 4, 6))
 
 
 @points(1, see="Self-attention: three layers, three roles")

@@ -67,6 +67,10 @@ wrong("is causal except at the last position but one, which sees the last token"
 wrong.to("""out = x.cumsum(dim=1)
     out[:, -2] = out[:, -1]
     return out""")
+wrong("is causal except at position 4, which sees position 5", RETURN)
+wrong.to("""out = x.cumsum(dim=1)
+    out[:, 4:5] += x[:, 5:6].sum(dim=1, keepdim=True)
+    return out""")
 wrong("adds the last token to every output", RETURN, "return x + x[:, -1:]")
 wrong("mixes the tokens in pairs, so that position 0 sees 1, position 2 sees 3, and so on", RETURN)
 wrong.to("""places = torch.arange(x.shape[1])
@@ -76,7 +80,8 @@ wrong.to("""places = torch.arange(x.shape[1])
 wrong.about("test_detail")
 wrong("sees the next token in the last number of the output only", RETURN)
 wrong.to(NEXT + "return torch.cat([x.cumsum(dim=1)[..., :-1], later[..., -1:]], dim=-1)")
-wrong("sees only the last number of the next token", RETURN, NEXT + "return x + later[..., -1:]")
+wrong("sees only the third number of the next token", RETURN)
+wrong.to(NEXT + "return x + later[..., 2:3].sum(dim=-1, keepdim=True)")
 wrong("sees the next token only if its numbers are above 5", RETURN, NEXT + "return x - (later - 5).relu()")
 wrong("sees the next token only if its numbers are below -5", RETURN, NEXT + "return x + (-5 - later).relu()")
 wrong("adds the next token to one number of the output, and subtracts it from another", RETURN)
@@ -87,7 +92,18 @@ wrong.to(
     out[..., 1] -= later[..., 0]
     return out"""
 )
-wrong("adds a hundredth of the next token", RETURN, NEXT + "return x + later / 100")
+wrong("adds a 700th of the next token", RETURN, NEXT + "return x + later / 700")
+wrong("adds a 700th of the next token to the last number of the output only", RETURN)
+wrong.to(
+    NEXT
+    + """out = x.clone()
+    out[..., -1] += later[..., -1] / 700
+    return out"""
+)
+wrong("sees the next token only at position 0, and only if its numbers are above 5", RETURN)
+wrong.to("""out = x.clone()
+    out[:, :1] += (x[:, 1:2] - 5).relu().sum(dim=1, keepdim=True)
+    return out""")
 
 wrong.about("test_total")
 wrong("subtracts the mean of the whole sequence", RETURN, "return x - x.mean(dim=1, keepdim=True)")

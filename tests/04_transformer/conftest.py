@@ -13,6 +13,7 @@ from torch import nn
 
 from gradekit.checks import (
     TORCH_ATTENTION,
+    StudentError,
     assert_close,
     assert_dropped_singly,
     assert_shape,
@@ -152,6 +153,41 @@ def make_stack(
     return module, steps
 
 
+@for_checks
+def assert_all_dropped(make_stack, /, kind, *inputs):
+    """Fail unless with dropout=1 only the norms of an `Encoder` or `Decoder` are left in training: nothing is added to zeros."""
+    for norm_first in (False, True):
+        module, _ = make_stack(kind, 11, 6, 3, 20, 2, 13, dropout=1.0, norm_first=norm_first)
+        state, norms = module.state(), 3 if kind == "Decoder" else 2
+        names = [f"layers.{layer}.norm{number + 1}" for layer in range(2) for number in range(norms)]
+        if norm_first:
+            vectors = [
+                name for name in state if tuple(state[name].shape) == (6,) and not name.startswith("layers.")
+            ]
+            names = [name.removesuffix(".weight") for name in vectors if name.endswith(".weight")]
+        right = torch.zeros(6)
+        for name in names:
+            if f"{name}.weight" not in state or f"{name}.bias" not in state:
+                return  # this is for the checks of the parameters
+            right = F.layer_norm(right, (6,), state[f"{name}.weight"], state[f"{name}.bias"])
+        output = module.train()(*inputs)
+        output = output[0] if kind == "Encoder" else output
+        context = f"in training with dropout=1 (norm_first={norm_first}), where all that is added is dropped,"
+        name = "memory" if kind == "Encoder" else "output"
+        assert_close(output, right.expand(output.shape), name=name, context=context, atol=1e-3)
+
+
+@for_checks
+def assert_nothing_cut(module, name, ids, *others):
+    """Fail if positions beyond the last one are left out: a longer sequence may raise an error, or have all its vectors."""
+    try:
+        output = module(ids, *others)
+    except StudentError:
+        return
+    output = output[0] if isinstance(output, tuple | list) else output
+    assert_shape(output, (*ids.shape, 6), name=name, context="of more tokens than max_seq_len")
+
+
 def sinusoids(length, d_model):
     position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
     angle = position / 10000 ** (torch.arange(0, d_model, 2) / d_model)
@@ -244,8 +280,16 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
     assert_close(output, twin(x, *memory), name="output", context=context, atol=ATOL)
     longer, context = draw.normal(batch, length + 1, heads * width), "of the next, longer batch" + context
     assert_close(layer(longer, *memory), twin(longer, *memory), name="output", context=context, atol=ATOL)
+    layer.eval()
+    for name in (
+        "in evaluation mode, ",
+        "of the next batch of the same shape, ",
+    ):  # the memory is as long as the target
+        x, *memory = (draw.normal(batch, length, heads * width) for _ in inputs)
+        context = name + "compared with the output of torch's layer with your weights,"
+        assert_close(layer(x, *memory), twin(x, *memory), name="output", context=context, atol=ATOL)
     long = draw.normal(1, 521, heads * width)
-    long[0, 0] *= 40
+    long[0, 0, 0] = 40
     one, context = (
         [part[:1] for part in memory],
         ", for a single long sequence, compared with that of torch's layer,",
@@ -255,7 +299,7 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
 
 @for_checks
 def assert_masks_hide_keys_only(make_layer, /, kind, norm_first, x, *memory):
-    """Fail unless a hidden position is computed like any other, and each call of a layer has its own masks."""
+    """Fail unless a hidden position is computed like any other, and each call, sequence and query has its own mask."""
     batch, length = x.shape[:2]
     mask = (torch.arange(length) < length - 2).expand(batch, 1, length)
     x = torch.cat([x[:, :-1], x[:, :1]], dim=1)  # the last vector is hidden, and equal to the first
@@ -271,6 +315,28 @@ def assert_masks_hide_keys_only(make_layer, /, kind, norm_first, x, *memory):
     assert_close(
         layer(x, *memory, others), fresh(x, *memory, others), name="output", context=context, atol=ATOL
     )
+    unmasked, _ = make_layer(kind, 6, 3, 5, norm_first=norm_first)
+    context = "of a call without a mask after one with a mask, compared with the output of a new layer,"
+    assert_close(layer(x, *memory), unmasked(x, *memory), name="output", context=context, atol=ATOL)
+
+    mask[0] = True
+    mask[1, :, 0] = False
+    together = layer(x, *memory, mask)
+    for place in range(batch):
+        alone = layer(*(part[place : place + 1] for part in (x, *memory, mask)))
+        context = f"of sequence {place} of {batch}, compared with that of this sequence alone,"
+        assert_close(together[place], alone[0], name="output", context=context, atol=ATOL)
+    if memory:
+        return  # cross-attention that reads the wrong sequence would fail here, too
+    own = torch.ones(length, length, dtype=torch.bool).tril(-1)  # query 0 may attend to nothing
+    output = layer(x, *memory, own)
+    for query in range(1, length):
+        same = layer(x, *memory, own[query].expand(batch, 1, length))
+        context = f"of query {query} with a mask (L, L), compared with that if all queries have its row,"
+        assert_close(output[:, query], same[:, query], name="output", context=context, atol=ATOL)
+    others = torch.cat([x[:, :1], x[:, 1:].flip(-1)], dim=1)
+    context = "of a query that may attend to nothing, when the other tokens change,"
+    assert_close(layer(others, *memory, own)[:, 0], output[:, 0], name="output", context=context, atol=ATOL)
 
 
 @for_checks

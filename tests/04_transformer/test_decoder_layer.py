@@ -112,7 +112,7 @@ def test_gradients(draw, make_layer, assert_all_learn):
 @points(1)
 def test_inputs_unchanged_and_dtype_kept(draw, make_layer, assert_double):
     """y, the memory and the masks keep their values, and float64 stays float64."""
-    y, memory, mask = draw.normal(2, 4, 6), draw.normal(2, 5, 6), torch.ones(4, 4, dtype=torch.bool).tril()
+    y, memory, mask = draw.normal(2, 4, 6), draw.normal(2, 5, 6), torch.ones(4, 4, dtype=torch.bool).tril(-1)
     for norm_first in (False, True):
         layer, _ = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
         assert_unchanged(layer.call(y, memory, mask))

@@ -92,7 +92,7 @@ def test_final_norm(reference, make_stack):
 
 
 @points(1)
-def test_order_matters(student, make_stack):
+def test_order_matters(student, make_stack, assert_nothing_cut):
     """Swapping two tokens changes the memory in more than the order of its rows, and there are max_seq_len positions."""
     encoder, _ = make_stack("Encoder", 11, 6, 3, 5, 2, 13)
     memory, _ = encoder(torch.tensor([[5, 8, 3, 9, 2]]))
@@ -105,6 +105,7 @@ def test_order_matters(student, make_stack):
     )
     memory, _ = student.Encoder(11, 6, 3, 5, 1, max_seq_len=100)(torch.full((1, 100), 5))
     assert_shape(memory, (1, 100, 6), name="memory", context="of 100 tokens with max_seq_len=100")
+    assert_nothing_cut(encoder, "memory", torch.full((1, 15), 5))
 
 
 @points(1)
@@ -118,13 +119,14 @@ def test_embeddings_start_small(student):
         context = f"spread of the embeddings at width {d_model}"
         assert_close(rows.std().item(), d_model**-0.5, context=context, rtol=0.05)
         gradients = encoder.gradients(torch.tensor([[5, 8, pad_idx, pad_idx]]))
-        assert not gradients.parameters["embedding.weight"][pad_idx].any(), (
+        gradient = gradients.parameters["embedding.weight"]
+        assert gradient is None or not gradient[pad_idx].any(), (
             "A gradient reaches the padding row, so training would change it. Use padding_idx."
         )
 
 
 @points(1)
-def test_dropout(student, reference):
+def test_dropout(student, reference, assert_all_dropped):
     """Dropout is applied to the sum of embeddings and positions and in all layers, and is off in eval()."""
     src = reference.integers("src", 1, 11, (3, 7))
     for norm_first in (False, True):
@@ -139,6 +141,7 @@ def test_dropout(student, reference):
         context = "after eval(), compared with the memory without dropout,"
         assert_close(memory, without(src)[0], name="memory", context=context)
         assert_varies(memory, name="memory", context="after eval()")
+    assert_all_dropped("Encoder", src)
 
 
 @points(1)

@@ -75,7 +75,7 @@ def test_gradients(draw, make_layer, assert_all_learn):
 @points(1)
 def test_x_unchanged_and_dtype_kept(draw, make_layer, assert_double):
     """x and the mask keep their values, and float64 stays float64."""
-    x, mask = draw.normal(2, 4, 6), torch.ones(4, 4, dtype=torch.bool).tril()
+    x, mask = draw.normal(2, 4, 6), torch.ones(4, 4, dtype=torch.bool).tril(-1)
     for norm_first in (False, True):
         layer, _ = make_layer("EncoderLayer", 6, 3, 5, norm_first=norm_first)
         assert_unchanged(layer.call(x, mask))

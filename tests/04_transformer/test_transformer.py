@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_shape, fail, for_checks, points
+from gradekit.checks import assert_close, assert_model_kept, assert_shape, fail, for_checks, points
 
 SIZES = (6, 3, 5, 2, 13)  # d_model, num_heads, d_ff, num_layers, max_seq_len
 
@@ -63,13 +63,12 @@ def test_pads(reference, make_model):
         model, steps = make_model(11, 8, pad_idx=pad_idx)
         src, tgt = reference.integers("src", 5, 11, (2, 7)), reference.integers("tgt", 5, 8, (2, 6))
         src[0, 4:], src[1, 2], tgt[0, 1], tgt[1, 2] = pad_idx, 4 - pad_idx, pad_idx, 4 - pad_idx
-        real = tgt != pad_idx
         reference.assert_same(
-            model(src, tgt)[real],
-            steps(src, tgt)[real],
+            model(src, tgt),
+            steps(src, tgt),
             rule="The logits must be those of your own parts with padding masks",
             name="logits",
-            context=f"of real tokens with pad_idx={pad_idx}",
+            context=f"with pad_idx={pad_idx}",
             key=f"logits, less those of your own parts (pad {pad_idx}),",
         )
 
@@ -136,6 +135,12 @@ def test_sizes_and_defaults(student, draw, shapes_of):
     assert found == expected, (
         f"With other sizes and norm_first=False, the model has {found} parameters, not {expected}."
     )
+    for vocab_size, layers in ((150, 1), (7, 3)):
+        found = count(vocab_size, vocab_size, num_layers=layers)
+        expected = right(vocab_size, vocab_size, num_layers=layers)
+        assert found == expected, (
+            f"With two vocabularies of {vocab_size} and {layers} layers, the model has {found} parameters, not {expected}."
+        )
 
     src = draw.integers(1, 7, (2, 64))
     assert_shape(student.Transformer(9, 7)(src, src), (2, 64, 7), name="logits", context="at 64 positions")
@@ -155,9 +160,10 @@ def test_sizes_and_defaults(student, draw, shapes_of):
 
 @points(1)
 def test_gradients_and_dtype(student, draw, renew, assert_all_learn, assert_double):
-    """Gradients reach every parameter of both halves, and float64 stays float64."""
+    """Gradients reach every parameter of both halves, a call leaves the model and its mode as they are, and float64 stays float64."""
     model = student.Transformer(11, 8, 6, 3, 20, 2, 13)
     renew(model)
     src, tgt = draw.integers(1, 11, (4, 7)), draw.integers(1, 8, (4, 5))
     assert_all_learn(model.gradients(src, tgt))
+    assert_model_kept(student, model, lambda: model.call(src, tgt))
     assert_double(model.to(torch.float64)(src, tgt))

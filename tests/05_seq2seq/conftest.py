@@ -3,7 +3,7 @@
 The fake models are not trained. They output what the check prescribes, and record how they are used.
 """
 
-from gradekit.checks import TORCH_ATTENTION, forbid, in_kernel
+from gradekit.checks import TORCH_ATTENTION, fail, for_checks, forbid, in_kernel
 
 only_own_code = forbid(*TORCH_ATTENTION, "TransformerEncoder*", "TransformerDecoder*")
 
@@ -27,8 +27,12 @@ def as_set(sources):
 
 
 def answer(source):
-    '''An answer that is longer than its source and contains all of it.'''
-    return [number + 10 for number in source] + list(source[:1]) + [2]
+    '''An answer that is longer than its source, a list, and contains all of it.'''
+    return [number + 10 for number in source] + source[:1] + [2]
+
+
+def other_answer(source):
+    return source + [2]
 
 
 def calls(stream):
@@ -51,6 +55,7 @@ class Watched(nn.Module):
         super().__init__()
         self.rows = nn.Parameter(torch.sin(torch.arange(81.0)).reshape(9, 9))
         self.read, self.modes, self.moves, self.cleared, self.logits = [], [], [], [], []
+        self.inner = nn.Dropout(0.0)  # a part with a mode of its own
         self.rows.register_hook(self.remember)
         self.rows.register_post_accumulate_grad_hook(self.compare)
         self.before = self.rows.detach().clone()
@@ -63,7 +68,7 @@ class Watched(nn.Module):
         self.cleared.append(bool(torch.allclose(rows.grad, self.gradient)))
 
     def forward(self, source, decoder_input):
-        self.modes.append(self.training)
+        self.modes.append(self.training and self.inner.training)
         self.read.append([source.tolist(), decoder_input.tolist()])
         self.moves.append(float((self.rows.detach() - self.before).abs().max()))
         self.before = self.rows.detach().clone()
@@ -84,7 +89,7 @@ class Batches:
         targets = torch.randint(3, 9, (4, 5), generator=self.generator)
         targets[1, 2:] = 0
         targets[3, 4:] = 0
-        decoder_input = torch.cat([torch.ones(4, 1, dtype=torch.int64), targets[:, :-1]], dim=1)
+        decoder_input = torch.randint(0, 9, (4, 5), generator=self.generator)  # whatever it is, the model gets it
         self.given.append([source.tolist(), decoder_input.tolist()])
         self.targets.append(targets)
         return source, decoder_input, targets
@@ -139,6 +144,26 @@ def moves_of_two(train, lr):
     model, ones = TwoWeights(), torch.ones(2, 3, dtype=torch.int64)
     train(model, lambda: (ones, ones, 3 * ones), 60, lr)
     return [[abs(after - before) for before, after in zip(each, each[1:])] for each in zip(*model.seen)]
+
+
+class Sure(nn.Module):
+    '''Its loss is 0 from the beginning.'''
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(()))
+
+    def forward(self, source):
+        return 200 * self.weight * nn.functional.one_hot(source, 6)
+
+    def batch(self):
+        source = torch.tensor([[3, 4, 5]])
+        return source, source
+
+
+def steps_of_a_sure_one(train, steps):
+    model = Sure()
+    return len(train(model, model.batch, steps, 0.001))
 
 
 class Reverser(nn.Module):
@@ -236,6 +261,26 @@ def gradients_after(function, *arguments):
     function(*arguments)
     return torch.is_grad_enabled()
 """
+
+
+SEEDS = """
+import torch
+
+
+def sets_a_seed(function, *arguments):
+    torch.manual_seed(7_654_321)
+    function(*arguments)
+    return torch.initial_seed() != 7_654_321
+"""
+
+seeds = in_kernel(SEEDS)
+
+
+@for_checks
+def assert_sets_no_seed(student, seeds, /, name, *arguments):
+    """Fail if a call sets torch's random seed: everything that is drawn after it would be the same in every run."""
+    if seeds.sets_a_seed(student.get(name), *arguments):
+        fail(f"`{name}` sets a random seed. Draw without one: the seed belongs to whoever calls it.")
 
 
 #: Samplers, answers and held-out sets for calls of `fresh_batch`.

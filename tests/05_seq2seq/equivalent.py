@@ -24,9 +24,6 @@ same.edit(CLIP, "1.0", "2.0")
 same.because("Training leaves a model in training mode, and the exercise doesn't ask for another.")
 same("", "`train` leaves the model in training mode")
 
-same.because("The exercise leaves the seed free. Some set it to be able to repeat a training.")
-same("", "`train` sets the random seed")
-
 same.because("The schedule is a free choice, and half of `lr` may be its peak.")
 same("", "`train` halves `lr`")
 

@@ -39,6 +39,36 @@ def split(rows, count):
         (test if place in places else training).extend(list(sequence) for _ in range(copies))
     return training[::-1], test
 """),
+    Implementation("""
+import numpy as np
+
+def split(rows, count):
+    different = list(dict.fromkeys(map(tuple, rows)))
+    np.random.shuffle(different)
+    held_out = {tuple(sequence) for sequence in different[:count]}
+    test = [list(row) for row in rows if tuple(row) in held_out]
+    return [list(row) for row in rows if tuple(row) not in held_out], test
+"""),
+    Implementation("""
+import random
+
+def split(rows, count):
+    left, held_out = sorted({tuple(row) for row in rows}, reverse=True), []
+    for _ in range(count):
+        held_out.append(left.pop(random.randrange(len(left))))
+    training = [row for sequence in left for row in rows if tuple(row) == sequence]
+    return training, [row for sequence in held_out for row in rows if tuple(row) == sequence]
+"""),
+    Implementation("""
+import torch
+
+def split(rows, count):
+    keys = {tuple(row): torch.rand(()).item() for row in rows}
+    order = sorted(keys, key=keys.get)
+    held_out = set(order[len(order) - count :])
+    pairs = [(tuple(row) in held_out, list(row)) for row in rows]
+    return [row for held, row in pairs if not held], [row for held, row in reversed(pairs) if held]
+"""),
 ]
 
 FRAME = """

@@ -56,7 +56,7 @@ def test_weight(reference, draw, run):
     weight, gradient, mean, square = reference.inputs("middle", a=(3, 4), b=(3, 4), c=(3, 4), d=(3, 4))
     after, _, _ = run(weight, gradient, mean, square**2 + 0.1, 3, 0.2, **SETTINGS)
     reference.assert_close(after, name="weight", context="after step 3")
-    for step, shape in [(2, (5,)), (1, ()), (47, (2, 1, 3)), (4, (1, 521))]:
+    for step, shape in [(2, (5,)), (1, ()), (47, (2, 1, 3)), (4, (1, 521)), (4000, (3,))]:
         inputs = drawn(draw, shape)
         context = f"after step {step}, for tensors of shape {shape}"
         for settings in (SETTINGS, {"decay": 0.0}):
@@ -120,8 +120,9 @@ def test_defaults_dtype_and_inputs_unchanged(student, reference, draw, run):
 @points(2, see="What the optimizer does")
 def test_cosine_rate(student):
     """The learning rate rises linearly to lr in step `warmup`, and falls to 0 along half a cosine."""
-    for steps, lr, warmup in [(40, 0.5, 8), (9, 2.0, 1), (7, 0.3, 0), (600, 1e-2, 200)]:
-        places = sorted({1, 2, max(1, warmup - 1), max(1, warmup), warmup + 1, (steps + warmup) // 2, steps})
+    for steps, lr, warmup in [(40, 0.5, 8), (9, 2.0, 1), (7, 0.3, 0), (600, 1e-2, 200), (30, 0.5, 25)]:
+        early = {1, 2, warmup // 2 + 1, max(1, warmup - 1), max(1, warmup), warmup + 1}
+        places = sorted(early | {(steps + warmup) // 2, steps - 1, steps})
         for step in places:
             rate = student.cosine_rate(step, steps, lr, warmup)
             if isinstance(rate, bool) or not isinstance(rate, float | int):

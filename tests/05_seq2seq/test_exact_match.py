@@ -14,6 +14,12 @@ def test_share_of_whole_rows(student, reference, draw):
     predicted[3] = torch.tensor([8, 8, 2, 0])  # too short
     predicted[4] = torch.tensor([9, 4, 2, 0])  # the right tokens in the wrong order
     reference.assert_close(student.exact_match(predicted, expected), name="share", context="with wrong rows")
+    expected, predicted = (
+        torch.tensor([[9, 0, 4, 2], [3, 2, 0, 0]]),
+        torch.tensor([[9, 4, 2, 0], [3, 2, 0, 0]]),
+    )
+    context = "with PAD in the middle of a row"
+    assert_close(student.exact_match(predicted, expected), 0.5, name="share", context=context)
 
     rows, wrong = sorted(draw.sizes(2, low=3, high=20), reverse=True)
     expected = draw.integers(3, 9, (rows, 5))

@@ -26,6 +26,10 @@ def test_sources_and_their_answers(student, reference, sources):
     source, targets = as_drawn(DRAWN, source, targets)
     reference.assert_close(source, name="source")
     reference.assert_close(targets, name="targets")
+    answer = sources.get("other_answer")
+    batch = student.fresh_batch(sources.Stream(DRAWN), answer, 4, sources.as_set([]))
+    _, targets = as_drawn(DRAWN, *batch)
+    reference.assert_close(targets, name="targets", context="of a second call, with another `answer`")
 
 
 @points(2, see="Learned or memorized?")
@@ -41,7 +45,7 @@ def test_no_held_out_source(student, reference, sources):
 @points(1, see="Learned or memorized?")
 def test_replaced_as_often_as_necessary(student, reference, sources):
     """A held-out source is replaced by another draw, repeatedly if necessary, so that the batch is full; others may repeat."""
-    drawn = [[3, 4, 5], *5 * [[6, 7]], [8, 3, 9], *7 * [[6, 7]], [4, 4]]
+    drawn = [[3, 4, 5], *5 * [[6, 7]], [8, 3, 9], *300 * [[6, 7]], [4, 4]]
     held_out = sources.as_set([[6, 7]])
     source, _ = student.fresh_batch(sources.Stream(drawn), sources.get("answer"), 3, held_out)
     assert len(source) == 3, (
@@ -63,8 +67,8 @@ def test_replaced_as_often_as_necessary(student, reference, sources):
 
 
 @points(1, see="Learned or memorized?")
-def test_every_batch_is_new(student, sources):
-    """Every call draws new sources."""
+def test_every_batch_is_new(student, sources, assert_sets_no_seed):
+    """Every call draws new sources, and sets no random seed."""
     stream = sources.Stream([[number, number + 1] for number in range(3, 300)])
     first, second = (
         student.fresh_batch(stream, sources.get("answer"), size, sources.as_set([]))[0] for size in (3, 5)
@@ -73,6 +77,7 @@ def test_every_batch_is_new(student, sources):
     assert not set(map(tuple, first.tolist())) & set(map(tuple, second.tolist())), (
         "Two calls returned the same source, although `sample()` never did. Draw new sources in every call."
     )
+    assert_sets_no_seed("fresh_batch", stream, sources.get("answer"), 2, sources.as_set([]))
 
 
 @points(1)

@@ -52,16 +52,18 @@ def test_pads_behind_eos(student, reference, scripted):
 
 @points(1)
 def test_mask_of_the_source(student, reference, scripted):
-    """The mask that `encode` returns is passed to `decode` at every step."""
-    source = torch.tensor([[4, 6, 8, 9], [5, 6, 0, 0], [3, 0, 0, 0]])
+    """The mask that `encode` returns is passed to `decode` at every step, and the source is left as it is."""
+    source = torch.tensor([[4, 6, 2, 9], [5, 2, 0, 0], [3, 0, 0, 0]])
     model = scripted.CountsTheVisible().train()
-    tokens = student.greedy_decode(model, source, 3, 1, 2)
+    call = student.call("greedy_decode", model, source, 3, 1, 2)
+    tokens = call.value
     reference.assert_close(
         tokens[:, -1],
         context="last token of a model that counts the visible source positions",
         key="last token of a model that counts what it may see",
     )
     assert all(scripted.notes(model)["masks"]), "`decode` did not get the mask that `encode` returned."
+    assert not call.changed, "`greedy_decode` changed the source in place."
 
 
 @points(1)

@@ -63,7 +63,11 @@ def with_torch(weights, ids, width):
 def test_output(student, reference, draw):
     """With given weights, the logits are those of the model in the table: pre-norm layers with 4 heads, layer norm, linear layer."""
     model = with_weights(student, reference)
-    reference.assert_close(model(reference.integers("ids", 1, VOCAB, (3, 5))), name="logits", atol=1e-4)
+    ids = reference.integers("ids", 1, VOCAB, (3, 5))
+    logits = model(ids)
+    reference.assert_close(logits, name="logits", atol=1e-4)
+    context = "in training mode, compared with those in evaluation mode: no dropout was asked for"
+    assert_close(model.train()(ids), logits, name="logits", context=context)
 
     for width in (WIDTH, 12, 4):
         model, ids = student.SortingTransformer(90, width, 521).eval(), draw.integers(1, 90, (1, 521))

@@ -48,17 +48,22 @@ def test_returned_losses(student, reference, watched):
         key="losses, less your sequence_loss of the same logits and targets",
         atol=1e-4,
     )
+    count = watched.steps_of_a_sure_one(student.get("train"), 6)
+    assert count == 6, (
+        f"For a model whose loss is 0, `train` returned {count} losses after 6 steps. Make all steps, whatever the loss is."
+    )
 
 
 @points(2, see="Training")
-def test_a_new_batch_in_every_step(student, watched):
-    """Every step calls make_batch once and passes all entries but the last to the model, in order."""
+def test_a_new_batch_in_every_step(student, watched, assert_sets_no_seed):
+    """Every step calls make_batch once and passes all entries but the last to the model, in order; no random seed is set."""
     _, notes = trained(student, watched)
     given, read = notes["given"], notes["read"]
     assert len(given) == 8, (
         f"In 8 steps `make_batch` was called {len(given)} times. Every step needs a new batch."
     )
     assert read == given, "Call the model once per batch, with the arguments (source, decoder input)."
+    assert_sets_no_seed("train", watched.Watched(), watched.Batches(), 2, 0.01)
 
 
 @points(2, see="Training")
@@ -119,10 +124,11 @@ def test_one_optimizer(student, watched):
 
 @points(1)
 def test_training_mode(student, watched):
-    """The model is trained in training mode, even if it is passed in evaluation mode."""
-    _, notes = trained(student, watched)
+    """The model and its parts are in training mode in each step, even if it is passed in evaluation mode."""
+    _, notes = trained(student, watched, steps=100)
     assert notes["modes"] and all(notes["modes"]), (
-        "The model was trained in evaluation mode: dropout is off. Call model.train() first."
+        "In some steps the model, or a part of it, was in evaluation mode: dropout is off. Call model.train() first, and leave "
+        "it there."
     )
 
 

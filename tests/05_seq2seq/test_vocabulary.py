@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, points
+from gradekit.checks import assert_close, describe, points
 
 WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", "we", "read", "Books", "old", "books", "again", "zebras"]
 VOCABULARY = {
@@ -41,6 +41,12 @@ def test_vocabulary(student, reference):
     assert len(vocabulary) == 10, (
         f"4 special symbols and 6 words make 10 entries, but the vocabulary has {len(vocabulary)}."
     )
+    found = student.build_vocabulary(["we, <unk> read. <pad>", "<eos> read!"])
+    right = {**dict(list(VOCABULARY.items())[:4]), "we,": 4, "read.": 5, "read!": 6}
+    assert found == right, (
+        f"For 'we, <unk> read. <pad>' and '<eos> read!' the vocabulary should be {right}, but is {describe(found)}. A word is "
+        "anything between spaces, and the special symbols keep their ids."
+    )
 
 
 @points(1)
@@ -64,6 +70,10 @@ def test_unknown_words(student, reference):
     """A word that is not in the vocabulary becomes UNK, and the vocabulary does not grow."""
     ids = student.to_ids("zebras read old Books", VOCABULARY)
     reference.assert_close(torch.tensor(ids), name="ids", context="with unknown words")
+    assert student.to_ids("read, books", VOCABULARY) == [3, 8], (
+        "In 'read, books' the first word is 'read,', with its comma, and unknown: the ids should be [3, 8]. A word is anything "
+        "between spaces."
+    )
     grown = student.define(BIN).grown(student.get("to_ids"), "zebras read again", VOCABULARY)
     assert grown == 0, "`to_ids` adds to the vocabulary. It must not: the model has no weights for new words."
 
@@ -76,6 +86,7 @@ def test_to_text(student, reference):
         "with EOS": [5, 4, 2, 8, 2],
         "with BOS and PAD": [1, 0, 7, 8, 6, 2, 0],
         "with an unknown word": [5, 4, 3, 2],
+        "with BOS and PAD between words": [7, 1, 8, 0, 6, 2],
     }.items():
         text = student.to_text(ids, VOCABULARY)
         assert isinstance(text, str), (

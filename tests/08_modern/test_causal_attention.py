@@ -80,7 +80,7 @@ def test_equals_the_formula(reference, draw, attention, steps):
     assert_close(output, steps(weights, x, groups * size, groups)[0], name="output", context=context)
     module, weights = attention(8, 2, 1, seed=2)
     x = draw.normal(1, 521, 8)
-    x[0, 0] *= 40
+    x[0, 0, 0] = 40
     context = ", for a single text of 521 tokens" + context
     assert_close(module(x), steps(weights, x, 2, 1)[0], name="output", context=context, atol=1e-3)
 

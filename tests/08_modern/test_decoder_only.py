@@ -80,7 +80,7 @@ def test_block(student, reference, draw, renew, shapes_of, block_steps):
         assert_varies(output, name="output")
         assert_close(gap, torch.zeros_like(gap), name="output", context=context, atol=1e-4)
     long = draw.normal(1, 521, d_model)
-    long[0, 0] *= 40
+    long[0, 0, 0] = 40
     right = block_steps(weights, long, heads, groups, d_ff)
     context = ", for a single text of 521 tokens, compared with that of your own parts in sequence,"
     assert_close(block(long), right, name="output", context=context, atol=1e-3)

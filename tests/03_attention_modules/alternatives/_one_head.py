@@ -10,8 +10,11 @@ BY_HAND = """scores = queries @ keys.mT / self.k.out_features**0.5
         output = weights @ values"""
 BY_EINSUM = """scores = torch.einsum("bqd,bkd->bqk", queries, keys) * keys.size(-1) ** -0.5
         if mask is not None:
-            scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(mask == 0, -torch.inf)
-        output = torch.einsum("bqk,bkd->bqd", nn.functional.softmax(scores, dim=2).nan_to_num(0.0), values)"""
+            low = torch.finfo(scores.dtype).min
+            scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(mask == 0, low)
+        weights = nn.functional.softmax(scores, dim=2)
+        weights = weights if mask is None else weights * mask.any(dim=-1, keepdim=True)
+        output = torch.einsum("bqk,bkd->bqd", weights, values)"""
 
 
 def one_head(right):

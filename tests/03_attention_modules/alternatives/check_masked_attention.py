@@ -7,7 +7,7 @@ right = Alternatives()
 right("by_properties").source("""
 def check_masked_attention(function):
     generator = torch.Generator().manual_seed(0)
-    q, k, v = (torch.randn(2, 4, 16, generator=generator) for _ in range(3))
+    q, k, v = (torch.randn(2, 4, width, generator=generator) for width in (16, 16, 9))
     mask = torch.rand(2, 4, 4, generator=generator) < 0.6
     mask[0, 1], mask[1, 2], mask[:, 3] = False, True, torch.tensor([True, True, False, False])
     k[:, 0], q[:, 3] = -30 * q[:, 3], 20.0

@@ -113,8 +113,8 @@ wrong.edit(D_POST_CROSS, "y = self.norm2(y) + self.dropout(found)")
 wrong.edit(D_POST_END, "return self.norm3(y) + self.dropout(changed)")
 wrong.says("In post-norm you compute norm(y) + f(y). It should be norm(y + f(y)): add first, then normalize.")
 wrong("dl_always_pre_norm", "if self.norm_first:", "if True:")
-wrong.says("Your layer is pre-norm, whatever norm_first says.")
-wrong.says("With norm_first=False the norms follow the sums.")
+wrong.says("Your layer is pre-norm where norm_first isn't given.")
+wrong.says("By default, and with norm_first=False, the norms follow the sums.")
 wrong("dl_no_cross_attention_in_post_norm", D_POST_CROSS, "y = self.norm2(y)")
 wrong.says(
     "In post-norm the output of cross-attention is never added, so the decoder doesn't see the source."

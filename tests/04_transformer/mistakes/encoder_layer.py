@@ -29,7 +29,9 @@ wrong("el_norm_of_the_branch", POST_ATTENTION, "x = x + self.norm1(self.dropout(
 wrong.edit(POST_END, "return x + self.norm2(self.dropout(changed))")
 wrong.says("In post-norm you compute x + norm(f(x)). It should be norm(x + f(x)): add first, then normalize.")
 wrong("el_always_pre_norm", "if self.norm_first:", "if True:")
-wrong.says("Your layer is always pre-norm. With norm_first=False the norms come after the sums.")
+wrong.says(
+    "Your layer is pre-norm where norm_first isn't given. By default, and with norm_first=False, the norms come after the sums."
+)
 wrong("el_feed_forward_first")
 wrong.edit("attended = self.self_attn(x, x, x, mask)[0]", "attended = self.feed_forward(x)")
 wrong.edit("changed = self.feed_forward(x)", "changed = self.self_attn(x, x, x, mask)[0]")

@@ -25,7 +25,9 @@ wrong.about("test_stops_at_eos")
 wrong("no_stop_at_eos", "            if ended.all():\n                break\n", "")
 wrong.says("You don't stop when all rows have written EOS.")
 wrong("stops_at_the_first_eos", "if ended.all()", "if ended.any()")
-wrong.says("A row that goes on after another one has written EOS is cut off there. Wait until all are done.")
+wrong.says(
+    "A row that goes on after another one has written EOS is cut off there. Return all tokens until the last row is done."
+)
 wrong("eos_typed_in", "token == eos_idx", "token == EOS")
 wrong.says("You always stop at the id 2. Use eos_idx.")
 

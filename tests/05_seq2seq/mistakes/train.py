@@ -65,7 +65,9 @@ wrong.costs(STOPS)
 
 wrong.about("test_training_mode")
 wrong("mode_left_as_it_was", "    model.train()\n", "")
-wrong.says("The model is not in training mode while you train it. Call model.train() first.")
+wrong.says(
+    "The model, or a part of it, is not in training mode in some of the steps. Call model.train() first, and leave it there."
+)
 
 wrong.about("test_returned_losses")
 wrong("train_counts_pads", TRAIN_LOSS, "F.cross_entropy(logits.flatten(0, 1), targets.flatten())")
