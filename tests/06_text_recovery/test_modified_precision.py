@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import fail, points
+from gradekit.checks import describe, fail, points
 
 
 def two_numbers(value):
@@ -10,7 +10,9 @@ def two_numbers(value):
     if isinstance(value, torch.Tensor):
         value = value.tolist()
     if not isinstance(value, list | tuple) or len(value) != 2:
-        fail("`modified_precision` has to return two numbers: the pair (matched, total).")
+        fail(
+            f"`modified_precision` returned {describe(value)}, but has to return two numbers: the pair (matched, total)."
+        )
     if not all(isinstance(number, int | float) and number == int(number) for number in value):
         fail("`matched` and `total` are counts, so both have to be integers.")
     return torch.tensor([int(number) for number in value])

@@ -73,8 +73,8 @@ def test_number_of_candidates(student, tiny, tokens, draw):
     sure = tiny.TinyModel(40 * draw.normal(23, 23))
     small = tiny.TinyModel(draw.normal(7, 7)), tiny.TinyTokenizer(tokens[:7]), draw.integers(0, 7, (1, 4))
     for given, wanted, call in [
-        ("no k", 10, lambda: student.generate_step(model, tokenizer, ids)),
         ("k=3", 3, lambda: student.generate_step(model, tokenizer, ids, k=3)),
+        ("no k", 10, lambda: student.generate_step(model, tokenizer, ids)),
         ("a k above ten", 17, lambda: student.generate_step(model, tokenizer, ids, k=17)),
         ("one token far likelier than the others", 10, lambda: student.generate_step(sure, tokenizer, ids)),
         ("7 tokens in the vocabulary", 7, lambda: student.generate_step(*small)),

@@ -212,3 +212,34 @@ def test_a_check_that_crashes_on_a_mutant_is_a_problem(tiny_course):
 def test_all_without_mutants_is_refused(tiny_course, capsys):
     assert tiny_course.gradekit("audit", "--all", "01_double") == 2
     assert "add --mutants" in capsys.readouterr().err
+
+
+ANOTHER_TRIPLE = """
+from gradekit.checks import Mistake
+
+MISTAKES = [
+    Mistake("triple", cell="double", edits=[("return y", "return y + x")], about=["test_value"],
+            sentence="You added the input once more."),
+]
+"""
+
+
+def test_mutants_that_get_the_sentence_of_a_mistake_on_another_line_are_listed_first(tiny_course, capsys):
+    (tiny_course.checks.parent / "mistakes.py").write_text(ANOTHER_TRIPLE)
+    assert tiny_course.gradekit("record", "01_double") == 0
+    command = ("audit", "--mutants", "--names", "--all", "--workers", "1", "01_double")
+    assert tiny_course.gradekit(*command) == 0
+    first, *_ = capsys.readouterr().out.partition("01_double\n")[2].split("\n  double:")
+    assert first.splitlines()[0].endswith("is named triple, which changes other lines")
+    assert "    You added the input once more.\n    - y = 2 * x\n    + y = 3 * x" in first
+
+
+def test_a_mutant_that_is_the_known_mistake_is_not_listed(tiny_course, capsys):
+    command = ("audit", "--mutants", "--names", "--only", "double:3:constant-*", "--workers", "1", "01_double")
+    assert tiny_course.gradekit(*command) == 0
+    assert "0 mutants are named, 0 that change other lines" in capsys.readouterr().out
+
+
+def test_names_without_mutants_is_refused(tiny_course, capsys):
+    assert tiny_course.gradekit("audit", "--names", "01_double") == 2
+    assert "add --mutants" in capsys.readouterr().err

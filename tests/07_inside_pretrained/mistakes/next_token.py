@@ -45,7 +45,7 @@ wrong.about("test_number_of_candidates")
 wrong("k_beyond_the_vocabulary", "min(k, len(probabilities))", "k")
 wrong.says("You ask for k tokens even if the vocabulary has fewer. Return all of them in this case.")
 wrong("always_ten", "min(k, len(probabilities))", "min(10, len(probabilities))")
-wrong.says("You ask for ten candidates, whatever k is. Use k.")
+wrong.says("You return ten candidates, whatever k is. Use k.")
 
 wrong.about("test_appends_the_likeliest")
 wrong("nothing_appended", "new_ids = torch.cat([input_ids, likeliest], dim=1)", "new_ids = input_ids")

@@ -82,4 +82,6 @@ wrong.says("Your A and B are always float32. They should have the dtype of the l
 wrong("any_rank", "if rank < 1:", "if rank is None:")
 wrong.says("A rank below 1 should raise a ValueError that contains it.")
 wrong("only_rank_0", "if rank < 1:", "if rank == 0:")
-wrong.says("You refuse the rank 0, but not negative ones.")
+wrong.says(
+    "You raise no ValueError for a negative rank. Each rank below 1 should raise one that contains it."
+)

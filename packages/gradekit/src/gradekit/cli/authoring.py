@@ -44,6 +44,11 @@ def add(commands: Commands) -> None:
                 action="store_true",
                 help="grade standard faults around each solution, such as state kept between calls; fail if the checks miss one",
             )
+            added.add_argument(
+                "--names",
+                action="store_true",
+                help="with --mutants: list those whose pages name a known mistake, for you to read whether that is true",
+            )
             added.add_argument("--all", action="store_true", help="with --mutants: all, instead of a sample")
     commands.add_for_assignments(
         "earlier", _earlier, "write earlier.py: the code that an assignment imports from earlier ones"
@@ -87,6 +92,10 @@ def add(commands: Commands) -> None:
 def _audit(options: argparse.Namespace) -> int:
     if options.mutants and options.standard:
         raise CourseError("give either --mutants or --standard")
+    if options.names and not options.mutants:
+        raise CourseError("--names applies only to mutants: add --mutants")
+    if options.names:
+        return _audit_names(options)
     if options.mutants or options.standard:
         return _audit_mutants(options)
     if options.all:
@@ -119,6 +128,17 @@ def _audit_mutants(options: argparse.Namespace) -> int:
     if len(tests) > 1:
         print(mutation_figures(tests))
     return int(any(test.survivors or any(test.problems()) for test in tests))
+
+
+def _audit_names(options: argparse.Namespace) -> int:
+    from gradekit.authoring.mutants.named import named_mutants
+    from gradekit.cli.matrix import name_lines
+
+    for assignment in course_and_assignments(options)[1]:
+        with _progress(assignment.name) as progress:
+            named = named_mutants(assignment, options.workers, progress, options.only, options.all)
+        print("\n".join([assignment.name, *name_lines(named)]), end="\n\n", flush=True)
+    return 0
 
 
 def _record(options: argparse.Namespace) -> None:

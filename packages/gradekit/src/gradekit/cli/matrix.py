@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from gradekit.authoring.audit import Audit, mistake_ids
 from gradekit.authoring.grade_variants import SOLUTION
+from gradekit.authoring.mutants.named import NamedMutant
 from gradekit.authoring.mutants.survivors import MutationTest
 from gradekit.authoring.recording import failed_checks
 from gradekit.checks.snippets import snippets_of
@@ -102,6 +103,16 @@ def mutation_lines(test: MutationTest) -> Iterator[str]:
     yield ""
     yield from (f"  PROBLEM {problem}" for problem in test.problems())
     yield "  " + mutation_figures([test])
+
+
+def name_lines(named: Sequence[NamedMutant]) -> Iterator[str]:
+    """What the page of each mutant says, and its diff."""
+    for each in named:
+        where = ", which changes other lines" if each.elsewhere else ""
+        yield f"  {each.mutant.name} is named {each.mistakes}{where}"
+        yield f"    {each.sentence}"
+        yield from (f"    {line}" for line in each.mutant.diff())
+    yield f"  {len(named)} mutants are named, {sum(each.elsewhere for each in named)} that change other lines"
 
 
 def mutation_figures(tests: Sequence[MutationTest]) -> str:
