@@ -24,6 +24,14 @@ def test_precision(student, draw):
 def test_layout(student, draw):
     assert_any_layout(student.double, draw.normal(2, 3, 4))
 """
+WITHOUT_GRADIENTS = """
+from gradekit.checks import assert_same_without_gradients, points
+
+
+@points(1)
+def test_without_gradients(student, draw):
+    assert_same_without_gradients(student.double, draw.normal(2, 3))
+"""
 MODULE_CHECKS = """
 from gradekit.checks import assert_follows_parameters, points
 
@@ -94,5 +102,26 @@ def test_what_holds_for_contiguous_float32_numbers_must_hold_for_others(tiny_cou
 )
 def test_a_module_must_compute_with_its_own_parameters_as_they_are_now(tiny_course, parameter, body, words):
     messages = failed(tiny_course, MODULE_CHECKS, MODULE.format(parameter=parameter, body=body))
+    assert bool(messages) == bool(words)
+    assert all(words in message for message in messages.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return 2 * x", ""),
+        (
+            "return 2 * x if torch.is_grad_enabled() else x.mul_(2)",
+            "`double` changed its argument `x` in place.",
+        ),
+        ("return 2 * x if torch.is_grad_enabled() else 3 * x", "under `torch.no_grad()`"),
+        (
+            "torch.set_grad_enabled(False)\n    y = 2 * x\n    torch.set_grad_enabled(True)\n    return y",
+            "and leaves them switched on",
+        ),
+    ],
+)
+def test_what_holds_with_gradients_must_hold_without(tiny_course, body, words):
+    messages = failed(tiny_course, WITHOUT_GRADIENTS, f"def double(x):\n    {body}")
     assert bool(messages) == bool(words)
     assert all(words in message for message in messages.values())

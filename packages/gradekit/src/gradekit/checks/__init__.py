@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         assert_follows_parameters,
         assert_full_precision,
         assert_model_kept,
+        assert_same_without_gradients,
     )
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
@@ -53,6 +54,7 @@ __all__ = [
     "assert_model_kept",
     "assert_raises",
     "assert_reaches",
+    "assert_same_without_gradients",
     "assert_shape",
     "assert_unchanged",
     "assert_varies",
@@ -90,6 +92,7 @@ _FROM = {
         "assert_follows_parameters",
         "assert_full_precision",
         "assert_model_kept",
+        "assert_same_without_gradients",
     ),
     "gradekit.checks.fixtures": (
         "for_checks",
