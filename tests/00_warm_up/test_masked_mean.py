@@ -25,6 +25,10 @@ def test_mean_of_the_tokens(student, reference, draw):
         right = torch.stack([row[keep].mean(0) for row, keep in zip(x, mask, strict=True)])
         context = f"for x of shape {(batch, length, d)}"
         assert_close(student.masked_mean(x, mask), right, name="result", context=context)
+    numbers = draw.integers(-9, 10, (6, 30, 1)).float()  # none of them says that a token is padding
+    mask = with_a_token(draw.bools(6, 30))
+    right = torch.stack([row[keep].mean(0) for row, keep in zip(numbers, mask, strict=True)])
+    assert_close(student.masked_mean(numbers, mask), right, name="result", context="for small integers")
     assert_any_layout(
         student.masked_mean, draw.normal(2, 3, 4), with_a_token(draw.bools(2, 3)), name="result"
     )

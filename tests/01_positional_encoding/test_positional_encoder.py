@@ -67,6 +67,10 @@ def test_table_does_not_depend_on_the_input(student, draw):
     context = "the output for a batch, compared with the output for each sequence alone,"
     assert_close(together, alone, context=context)
     assert_varies(together, name="output", context="for a batch")
+    square = encoder(x[:1, :1].expand(length, length, d_model))
+    alone = encoder(x[:1, :1].expand(1, length, d_model)).expand(length, length, d_model)
+    context = "the output for as many sequences as positions, compared with that for one sequence,"
+    assert_close(square, alone, context=context)
     encoder = student.PositionalEncoder(d_model, max_seq_len=length + 3)
     encoder(x[:, :1])
     assert_close(encoder(x), together, context="the output after a call with one position")

@@ -89,8 +89,8 @@ def test_steps_add_up(student, draw):
 
 @points(2)
 def test_any_even_width(student):
-    """The result is a float tensor of shape (d_model, d_model), for small and large widths."""
-    for d_model in (2, 6, 128):
-        matrix = student.shift_matrix(1, d_model)
+    """The result is a float tensor of shape (d_model, d_model), for small and large widths, and for any offset."""
+    for offset, d_model in ((1, 2), (1, 6), (1, 128), (0, 4), (-2, 4)):
+        matrix = student.shift_matrix(offset, d_model)
         assert_shape(matrix, (d_model, d_model), context="the matrix")
         assert matrix.is_floating_point(), f"The matrix must hold floats, not {matrix.dtype}."

@@ -119,6 +119,7 @@ def test_scores_of_any_size(student, reference):
         -800,
         800,
         -2_000_000,
+        -8_000_000,
     ]:  # rough size of the visible scores; the hidden ones are in the thousands
         q = 20 + 0.1 * noise_q
         k = 12 * noise_k + torch.where(mask, size / 40, 100.0)[:, None]
@@ -176,6 +177,13 @@ def test_inputs_unchanged_and_dtype_kept(student, draw, assert_precise):
     assert_unchanged(student.call("masked_attention", q, k, v, mask))
     scores = (q @ k.mT / math.sqrt(5)).masked_fill(~visible, -torch.inf)
     assert_precise(*call.value, v, scores)
+    weights = call.value[1]
+    sums = torch.ones(3, 2, dtype=torch.float64)
+    if (weights.sum(dim=-1) - sums).abs().max() > 1e-10:
+        fail("The inputs are float64, but the weights of a query sum to 1 only in the first digits.")
+    _, moved = student.masked_attention(q * (1 + 1e-12), k, v, mask=visible)
+    if torch.equal(moved, weights) and weights.std() > 0:
+        fail("The inputs are float64, but the weights stay the same when q changes in the 12th digit.")
 
 
 def with_a_key(mask):

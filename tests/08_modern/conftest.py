@@ -252,14 +252,38 @@ def in_pieces(module, x, sizes, number=None):
     return torch.cat(outputs, dim=1), caches[-1].k, caches[-1].v, lengths
 
 
+def in_turn(module, x, other, sizes):
+    '''Reads two texts in turn, each with its own cache: the outputs of the first.'''
+    one, two, outputs = KVCache(), KVCache(), []
+    with torch.no_grad():
+        for piece, between in zip(x.split(sizes, dim=1), other.split(sizes, dim=1)):
+            outputs.append(module(piece, one))
+            module(between, two)
+    return torch.cat(outputs, dim=1)
+
+
+class with_cache(nn.Module):
+    '''Reads a text in two pieces with new caches, each time: a cache, or a list of `number`.'''
+
+    def __init__(self, module, number=None):
+        super().__init__()
+        self.module, self.number = module, number
+
+    def forward(self, x):
+        caches = [KVCache() for _ in range(self.number or 1)]
+        caches = caches if self.number else caches[0]
+        return torch.cat([self.module(piece, caches) for piece in (x[:, :2], x[:, 2:])], dim=1)
+
+
 class Script(nn.Module):
     '''Predicts the tokens of a script, (batch, steps), one column per call, and records how it is called.
 
     The first column is predicted until the whole prompt, `prompt` positions, has been read.
     '''
 
-    def __init__(self, script, vocab, blocks, prompt):
+    def __init__(self, script, vocab, blocks, prompt, size=1.0):
         super().__init__()
+        self.size = size
         self.blocks = nn.ModuleList([nn.Identity() for _ in range(blocks)])
         self.script, self.vocab, self.prompt = script, vocab, prompt
         self.step = self.seen = 0
@@ -270,7 +294,7 @@ class Script(nn.Module):
         self.seen += ids.shape[1]
         self.step += self.seen >= self.prompt
         self.read.append(ids.tolist())
-        self.modes.append(self.training)
+        self.modes.append(any(part.training for part in self.modules()))
         self.grad.append(torch.is_grad_enabled())
         self.caches.append([id(cache) for cache in caches or []])
         self.lengths.append([cache.length for cache in caches or []])
@@ -284,7 +308,7 @@ class Script(nn.Module):
         logits[:, -1, right] = 0.8
         logits[torch.arange(len(ids)), -1, (right + 1) % self.vocab] = 0.95
         logits[torch.arange(len(ids)), -1, right] = 1.0
-        return logits
+        return self.size * logits
 
 
 def restart(model):
@@ -294,7 +318,7 @@ def restart(model):
 
 
 def in_training(model):
-    return model.training
+    return any(part.training for part in model.modules())
 
 
 def notes(model):

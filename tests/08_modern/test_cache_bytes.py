@@ -30,6 +30,12 @@ def test_other_dtypes_and_shapes(student, reference, caches):
             student.cache_bytes(caches.filled([k], [v])),
             context=f"number of bytes for {dtype}, keys of width 4, values of 6",
         )
+    for shape, dtype, right in [((2, 3, 5), torch.int8, 60), ((1, 2, 2, 3, 4), torch.float32, 384)]:
+        tensor = torch.zeros(shape, dtype=dtype)
+        found = student.cache_bytes(caches.filled([tensor], [tensor]))
+        assert found == right, (
+            f"Keys and values of shape {shape} and {dtype} take {right} bytes, but you count {found}."
+        )
 
 
 @points(1)

@@ -86,13 +86,20 @@ def test_equals_the_formula(reference, draw, attention, steps):
 
 
 @points(1)
-def test_base(draw, attention, steps):
+def test_base(draw, attention, steps, caches):
     """`base` is passed on to `rotate`, for the queries and for the keys."""
     for base in (50.0, 500_000.0):
         module, weights = attention(16, 4, 2, base=base)
         x = draw.normal(2, 5, 16)
         context = f"with base={base:g}, compared with the formula with your `rotate` and `grouped_attention`,"
         assert_close(module(x), steps(weights, x, 4, 2, base)[0], name="output", context=context)
+        output, *_ = caches.in_pieces(module, x, [3, 2])
+        assert_close(
+            output,
+            module(x),
+            name="output",
+            context=f"with base={base:g} and a cache, compared with that without,",
+        )
 
 
 @points(2, see="Remember what you have read")
@@ -190,6 +197,10 @@ def test_nothing_is_kept_elsewhere(student, draw, caches, shapes_of, renew):
     assert_close(module(x), before, name="output", context="after another text was read with a cache")
     output, *_ = caches.in_pieces(module, x, [3, 2])
     assert_close(output, before, name="output", context="with a new cache, after another text was read")
+    output = caches.in_turn(module, x, draw.normal(2, 5, 16), [2, 2, 1])
+    assert_close(
+        output, before, name="output", context="when two texts are read in turn, each with its cache,"
+    )
 
 
 @points(1)
@@ -206,8 +217,10 @@ def test_parameters(student, draw, shapes_of):
 
 
 @points(2)
-def test_float64_gradients_and_x_unchanged(student, draw, shapes_of, renew, formulas, assert_right_gradients):
-    """x keeps its values, float64 stays float64, and the right gradients reach x and all weights."""
+def test_float64_gradients_and_x_unchanged(
+    student, draw, shapes_of, renew, formulas, assert_right_gradients, caches
+):
+    """x keeps its values, float64 stays float64, and the right gradients reach x and all weights, with a cache too."""
     module = student.CausalAttention(12, 3, 1)
     weights = renew(module, shapes_of["CausalAttention"](12, 3, 1))
     x = draw.normal(2, 5, 12)
@@ -218,5 +231,6 @@ def test_float64_gradients_and_x_unchanged(student, draw, shapes_of, renew, form
     assert_reaches(gradients)
     formula = formulas["CausalAttention"]
     assert_right_gradients(gradients, lambda x, weights: formula(x, weights, 3, 1), x, weights=weights)
+    assert_reaches(caches.with_cache(module).gradients(x))
     output = module.to(torch.float64)(x.double())
     assert output.dtype == torch.float64, f"After .to(torch.float64) the output is {output.dtype}."

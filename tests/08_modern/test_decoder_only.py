@@ -7,7 +7,9 @@ import torch
 from gradekit.checks import (
     assert_close,
     assert_differs,
+    assert_model_kept,
     assert_reaches,
+    assert_same_without_gradients,
     assert_shape,
     assert_varies,
     fail,
@@ -79,6 +81,7 @@ def test_block(student, reference, draw, renew, shapes_of, block_steps):
             reference.assert_close(gap, name="output", context=context)
         assert_varies(output, name="output")
         assert_close(gap, torch.zeros_like(gap), name="output", context=context, atol=1e-4)
+    assert_same_without_gradients(block, draw.normal(2, 3, d_model))
     long = draw.normal(1, 521, d_model)
     long[0, 0, 0] = 40
     right = block_steps(weights, long, heads, groups, d_ff)
@@ -128,8 +131,8 @@ def test_base_and_eps(student, draw, model, block_steps, write):
 
 
 @points(1, see="The model")
-def test_tied(student, draw, shapes_of, renew, formulas, assert_right_gradients):
-    """The output layer is the embedding table: there is no other parameter, nor a second name for one, and all learn as they should."""
+def test_tied(student, shapes_of, renew, formulas, assert_right_gradients, caches):
+    """The output layer is the embedding table: there is no other parameter, nor a second name for one, and all learn as they should, with caches too, in any dtype."""
     found = student.DecoderOnly(10, 8, 4, 2, 6, 2)
     shapes = {name: tuple(value.shape) for name, value in found.parameters().items()}
     right = {"embedding.weight": (10, 8), "norm.weight": (8,)}
@@ -140,8 +143,10 @@ def test_tied(student, draw, shapes_of, renew, formulas, assert_right_gradients)
         assert shapes[name] == shape, f"`{name}` has shape {shapes[name]}, but should have {shape}."
     more = ", ".join(sorted(shapes.keys() - right.keys()))
     assert not more, f"There are more parameters than the model needs: {more}."
+    again = ", ".join(sorted(found.state().keys() - right.keys() - found.buffers().keys()))
+    assert not again, f"A parameter has a second name, so weights can't be copied by name: {again}."
     weights = renew(found, right)  # some start with zeros in the last layer of each part
-    ids = draw.integers(0, 5, (2, 4))
+    ids = torch.tensor([[0, 4, 1, 3], [2, 0, 0, 4]])
     gradients = found.gradients(ids)
     assert_reaches(gradients)
     formula = formulas["DecoderOnly"]
@@ -150,6 +155,11 @@ def test_tied(student, draw, shapes_of, renew, formulas, assert_right_gradients)
     )
     if not gradients.parameters["embedding.weight"][5:].any():
         fail("No gradient reaches the table through the logits: was the table detached?")
+    in_pieces = caches.with_cache(found, 2)
+    assert_reaches(in_pieces.gradients(ids))
+    assert_model_kept(student, found, lambda: in_pieces.call(ids))
+    logits = found.to(torch.float64)(ids)
+    assert logits.dtype == torch.float64, f"After .to(torch.float64) the logits are {logits.dtype}."
 
 
 @points(2)

@@ -23,6 +23,9 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
     for new_tokens in (1, 3):
         tokens, _ = written(student, caches, new_tokens)
         assert_shape(tokens, (2, 3 + new_tokens), name="result", context=f"for {new_tokens} new tokens")
+    for size in (1000.0, 1e-3):
+        tokens = student.generate(caches.Script(SCRIPT, 12, 1, 3, size), PROMPT, 5)
+        assert tokens[:, 3:].equal(SCRIPT), f"With logits of about {size:g}, other tokens are written."
     every = torch.arange(12).expand(2, 12)
     tokens = student.generate(caches.Script(every, 12, 1, 3), PROMPT, 12)
     assert_shape(tokens, (2, 15), name="result", context="when all texts write each token once")

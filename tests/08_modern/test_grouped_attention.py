@@ -90,6 +90,10 @@ def test_mask(student, reference):
             assert_shape(found, right.shape, name=what)
             context = f"with a mask {name}, minus yours for the visible keys alone,"
             reference.assert_close(found - right, name=what, context=context)
+    low = 300 * torch.ones(2, 4, 5, 3), -300 * torch.ones(2, 2, 5, 3)  # all scores are far below 0
+    _, weights = student.grouped_attention(*low, v, causal)
+    shown = weights.tril() if weights.shape == (2, 4, 5, 5) else weights
+    assert_close(shown, weights, name="weights", context="of visible keys, with very low scores, minus all,")
     plain, _ = student.grouped_attention(q, k, v)
     masked, _ = student.grouped_attention(q, k, v, causal)
     assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")

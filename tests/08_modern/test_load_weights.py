@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_raises, fail, for_checks, points
+from gradekit.checks import assert_model_kept, assert_raises, fail, for_checks, points
 
 OUTSIDE = {"token_embd": "embedding", "output_norm": "norm"}
 INSIDE = {
@@ -157,7 +157,9 @@ def test_all_or_nothing(student, make):
     helper, model, file, _ = make()
     before = model.parameters()
     last = "blk.1.ffn_down.weight"
+    first = "token_embd.weight", "blk.0.attn_norm.weight"
     for wrong in (
+        *(file | {name: file[name][:-1]} for name in first),
         {name: value for name, value in file.items() if name != last},
         file | {last: file[last].T.contiguous()},
         file | {"output.weight": file["token_embd.weight"]},
@@ -185,5 +187,7 @@ def test_copies(student, make):
             fail(f"The model is float64, but `{place}` is {found[place].dtype} after loading.")
         if not torch.equal(found[place], file[name].double()):
             fail(f"`{place}` is not `{name}` of the file.")
+    model = make()[1]
+    assert_model_kept(student, model, lambda: student.call("load_weights", model, file), but=["weights"])
     if not helper.separate(student.get("load_weights"), make()[1], file):
         fail("The model changes when the tensors of the file change: they share memory. Copy the numbers.")

@@ -101,7 +101,7 @@ def test_base(student, reference):
 def test_dtype(student, draw):
     """The result has the dtype of x, and the angles are computed in float32 even for bfloat16."""
     x, positions = draw.normal(3, 4, 8), torch.tensor([1, 257, 1001, 3003])
-    for dtype in (torch.bfloat16, torch.float64):
+    for dtype in (torch.bfloat16, torch.float16, torch.float64):
         found = student.rotate(x.to(dtype), positions)
         assert found.dtype == dtype, f"x is {dtype}, but the result is {found.dtype}."
     exact = by_complex_numbers(x.bfloat16().float(), positions)

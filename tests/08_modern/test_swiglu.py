@@ -3,7 +3,15 @@
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, for_checks, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_reaches,
+    assert_shape,
+    assert_unchanged,
+    for_checks,
+    points,
+)
 
 NAMES = ["w_gate.weight", "w_up.weight", "w_down.weight"]
 
@@ -23,7 +31,7 @@ def test_equals_the_formula(reference, with_weights):
 
 @points(1)
 def test_any_sizes(draw, inputs_of_any_size, with_weights):
-    """Any widths, any number of other axes and any numbers work."""
+    """Any widths, any number of other axes, any numbers and any layout in memory work."""
     batch, length, d_model, d_ff = draw.sizes(4)
     gate, up, down = draw.normal(d_ff, d_model), draw.normal(d_ff, d_model), draw.normal(d_model, d_ff)
     module = with_weights(d_model, d_ff, gate, up, down)
@@ -33,6 +41,7 @@ def test_any_sizes(draw, inputs_of_any_size, with_weights):
         right, largest = F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down), x.abs().max().item()
         context = f"for x of shape {tuple(x.shape)}"
         assert_close(output, right, name="output", context=context, atol=1e-4 * max(1, largest))
+    assert_any_layout(module, draw.normal(2, 3, d_model))
 
 
 @points(1)
@@ -65,3 +74,9 @@ def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights, as
         return F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
 
     assert_right_gradients(gradients, formula, x, weights=dict(zip(NAMES, weights, strict=True)))
+    far = torch.full((1, 4), 300.0, dtype=torch.float64)
+    gradients = with_weights(4, 6, -weights[0].abs(), *weights[1:]).gradients(far.float())
+    named = {**gradients.parameters, "x": gradients.inputs[0]}
+    for name, gradient in named.items():
+        found = gradient is None or not gradient.isnan().any()
+        assert found, f"Where the gate is far below 0, the gradient of `{name}` holds NaN."

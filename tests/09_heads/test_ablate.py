@@ -2,7 +2,14 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_raises, assert_shape, assert_varies, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_raises,
+    assert_shape,
+    assert_varies,
+    points,
+)
 
 
 def some_outputs(draw):
@@ -28,6 +35,10 @@ def test_zeros(student, reference, draw):
         right[:, head] = 0
         context = f"without head {head}, for outputs of shape {tuple(outputs.shape)},"
         assert_close(found, right, name="outputs", context=context)
+    broken = draw.normal(2, 3, 4, 5)
+    broken[0, 1, 2], broken[1, 1, 0, 3] = float("inf"), float("nan")
+    found = student.ablate(broken, 1, "zero")[:, 1]
+    assert_close(found, torch.zeros(2, 4, 5), name="head", context="that held infinite numbers and NaN")
 
 
 @points(3, see="From where to why: take it out")
@@ -65,7 +76,7 @@ def test_kinds(student, reference, draw):
 
 @points(2)
 def test_a_copy(student, draw):
-    """`outputs` keep their values, and only the one head is replaced in the result."""
+    """`outputs` keep their values, only the one head is replaced in the result, in their dtype, and any layout in memory works."""
     outputs = draw.normal(2, 3, 4, 5)
     for kind in ("zero", "mean"):
         call = student.call("ablate", outputs, 1, kind)
@@ -74,3 +85,6 @@ def test_a_copy(student, draw):
         same = torch.isclose(call.value, outputs)
         assert not same.all(), f"With kind={kind!r}, nothing was replaced."
         assert same.any(), f"With kind={kind!r}, all numbers have changed. Only those of head 1 should."
+        found = student.ablate(outputs.double(), 1, kind)
+        assert found.dtype == torch.float64, f"`outputs` are float64, but the result is {found.dtype}."
+        assert_any_layout(lambda x, kind=kind, **how: student.ablate(x, 1, kind, **how), outputs)

@@ -26,6 +26,12 @@ def test_equals_the_formula(student, reference, draw):
         right = torch.stack([weights[..., q, q - period + 1] for q in range(period, length)]).mean(dim=0)
         context = f"for period {period} and length {length}"
         assert_close(student.induction_score(weights, period), right, name="score", context=context)
+    weights = torch.softmax(draw.normal(2, 9, 9), dim=-1)
+    weights[:, ::2] *= 0.5
+    weights[:, 5] = 0
+    right = torch.stack([weights[..., q, q - 2] for q in range(3, 9)]).mean(dim=0)
+    context = "of weights whose rows don't sum to 1"
+    assert_close(student.induction_score(weights, 3), right, name="score", context=context)
 
 
 @points(3)

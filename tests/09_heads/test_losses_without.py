@@ -3,9 +3,11 @@
 import torch
 
 from gradekit.checks import (
+    StudentError,
     assert_close,
     assert_differs,
     assert_model_kept,
+    assert_raises,
     assert_shape,
     assert_varies,
     fail,
@@ -49,6 +51,15 @@ def table(student, models, /, tables, mix, tokens, *kind):
     return found
 
 
+def refuses_unknown_kinds(student, outputs):
+    """Whether the student's own `ablate` raises a ValueError that names an unknown kind."""
+    try:
+        student.ablate(outputs, 1, "noise")
+    except StudentError as error:
+        return error.raised == "ValueError" and "noise" in error.text
+    return False
+
+
 def sequences(draw, batch, period, vocabulary=7):
     once = draw.integers(0, vocabulary, (batch, period))
     return torch.cat([once, once], dim=1)
@@ -69,7 +80,12 @@ def test_one_head_at_a_time(reference, draw, right_table, table):
     reference.assert_close(
         found - right_table(tables + 0.5, mix, TOKENS, "zero"), name="losses", context=CONTEXT
     )
-    for layers, heads, batch, period, words in [(3, 2, 2, 6, 7), (1, 3, 1, 3, 7), (1, 2, 1, 261, 43)]:
+    for layers, heads, batch, period, words in [
+        (3, 2, 2, 6, 7),
+        (1, 3, 1, 3, 7),
+        (1, 2, 1, 261, 43),
+        (1, 2, 67, 3, 7),
+    ]:
         tables, mix = weights(draw.normal, layers, heads, words)
         tokens = sequences(draw, batch, period, words)
         for kind in ("zero", "mean"):
@@ -105,6 +121,8 @@ def test_kind_is_passed_on(student, reference, table):
     (outputs,) = reference.inputs("outputs", x=(2, 3, 4, 5))
     if student.ablate(outputs, 1, "mean").allclose(student.ablate(outputs, 1, "zero")):
         fail("Your `ablate` returns the same for both kinds. Solve exercise 6 first.")
+    if refuses_unknown_kinds(student, outputs):
+        assert_raises(ValueError, lambda: table(tables + 0.5, mix, TOKENS, "noise"), mentions=("noise",))
     zero, mean, default = (table(tables + 0.5, mix, TOKENS, *kind) for kind in [("zero",), ("mean",), ()])
     assert_differs(
         mean, zero, 'The losses are the same for kind="mean" and kind="zero". Pass `kind` on to `ablate`.'

@@ -66,6 +66,23 @@ def layers_called_linear(width):
     return nn.ModuleDict({"linear": nn.Linear(width, width), "inner": nn.ModuleDict({"linear": nn.Linear(width, 3)})})
 
 
+def with_its_own_a(width):
+    model = nn.ModuleDict({"linear": nn.Linear(width, width), "other": nn.Module()})
+    model.A, model["other"].B = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+    return model
+
+
+def modes(model):
+    '''The modes of the parts that were in the model before: True is training.'''
+    own = [part for part in model.modules() if type(part).__name__ not in ("Linear", "LoRALinear")]
+    return sorted({part.training for part in own})
+
+
+def as_function(preference_loss, policy, reference, chosen, rejected, beta):
+    '''The result for models that are functions.'''
+    return preference_loss(lambda ids: policy(ids), lambda ids: reference(ids), chosen, rejected, beta)
+
+
 def kinds(model):
     '''The names of all linear layers and of those around them, each with its class.'''
     names = ("Linear", "LoRALinear")

@@ -2,7 +2,14 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_differs, assert_raises, fail, for_checks, points
+from gradekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_raises,
+    fail,
+    for_checks,
+    points,
+)
 
 
 @for_checks
@@ -63,6 +70,17 @@ def test_all_else_is_frozen(student, models, draw, nested):
         assert not others, f"These parameters still require gradients: {', '.join(others)}."
         assert trained, "No parameter requires gradients any more, so nothing can be trained."
         assert_close(model(ids), before, name="logits", context="before any training")
+    model = models.with_its_own_a(6)
+    student.add_lora(model, ["linear"], 2, 2.0)
+    others = [name for name in models.trained(model)["names"] if name in ("A", "other.B")]
+    assert not others, (
+        f"These parameters aren't those of a LoRALinear, but still require gradients: {others}."
+    )
+    for training in (True, False):
+        model = nested(6, 4, 1).train(training)
+        student.add_lora(model, ["w_q"], 2, 2.0)
+        mode = "training" if training else "evaluation"
+        assert models.modes(model) == [training], f"`add_lora` got the model in {mode} mode, and changed it."
 
 
 @points(3)
@@ -111,6 +129,11 @@ def test_merge(student, models, draw, nested):
         context = "after merging, compared with your own `merged()`,"
         assert_close(model(ids), right_merged, name="logits", context=context, atol=1e-4)
         assert number == right, f"{right} layers were replaced, but merge_lora returns {number!r}."
+        student.add_lora(model, names, 2, 3.0)
+        number = student.merge_lora(model)
+        assert number == right, (
+            f"Before any training, {right} layers were replaced, but merge_lora returns {number!r}."
+        )
         again = student.merge_lora(model)
         assert again == 0, f"There is nothing left to merge, but merge_lora returns {again!r}."
 

@@ -39,6 +39,11 @@ def test_ids(reference, draw, run):
     """Each row is a prompt, then its answer, then padding."""
     ids, _ = run(PAIRS, 9)
     reference.assert_close(ids, name="ids")
+    large = [([2**24 + 1, 5], [2**31 + 3]), ([7], [2**24 + 3])]
+    ids, _ = run(large, 2**24 + 5)
+    assert ids.tolist() == right_batch(large, 2**24 + 5)[0].tolist(), (
+        "Ids above 2 ** 24 come out as other ids. Are they floats in between?"
+    )
     for pad in (0, 11):
         pairs = dialogues(draw, 5)
         pairs = [*pairs, pairs[1], pairs[0], pairs[1]]  # a pair may occur again

@@ -49,6 +49,11 @@ def test_what_does_not_count(student, draw):
         changed[:, -1] = value
         loss = student.answer_loss(changed, ids, counts)
         assert_close(loss, first, name="loss", context=f"with logits of {value} that don't count")
+    changed = logits.clone()
+    target = torch.nn.functional.one_hot(ids[:, 1:], 5).bool()
+    changed[:, :-1][~counts[:, 1:, None] & target] = -float("inf")
+    loss = student.answer_loss(changed, ids, counts)
+    assert_close(loss, first, name="loss", context="where tokens that don't count have logits of -inf")
     counts[:, 0] = True
     assert_close(
         student.answer_loss(logits, ids, counts), first, name="loss", context="with counts[:, 0] = True"

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_raises,
     assert_shape,
@@ -41,7 +42,7 @@ def test_equals_the_formula(reference, wrapped):
 
 @points(3)
 def test_any_sizes(models, draw, wrapped):
-    """Any widths, ranks, alphas, inputs and other axes work, with a bias and without one, and gradients flow to x."""
+    """Any widths, ranks, alphas, inputs, other axes and layouts in memory work, with a bias and without one, and gradients flow to x."""
     d_in, d_out, rank, batch, length = draw.sizes(5)
     for r, alpha, biased in [
         (rank, 3.0, True),
@@ -60,6 +61,7 @@ def test_any_sizes(models, draw, wrapped):
             right = F.linear(x, weight, bias) + alpha / r * F.linear(F.linear(x, a), b)
             context = f"of rank {r} with alpha={alpha}, for x of shape {shape},"
             assert_close(output, right, name="output", context=context, atol=1e-3)
+        assert_any_layout(module, draw.normal(2, 3, d_in))
         wanted = draw.normal(batch, d_out)
         gradient = models.gradient_of_input(module, draw.normal(batch, d_in), wanted)
         if gradient is None:

@@ -6,6 +6,7 @@ from shared import some_counts
 from gradekit.checks import (
     assert_close,
     assert_model_kept,
+    assert_same_without_gradients,
     assert_shape,
     assert_unchanged,
     fail,
@@ -95,6 +96,12 @@ def test_loss_and_inputs_unchanged(student, reference, draw, models, run, right,
         assert_close(loss, wanted, name="loss", context=context, atol=1e-4)
         assert_unchanged(student.call("preference_loss", *both, chosen, rejected, 0.4))
     policy, other = models.Tables(a, b), models.Tables(c, d)
+    inputs = policy, other, CHOSEN, REJECTED, 0.8
+    assert_same_without_gradients(student.preference_loss, *inputs, name="loss or margins")
+    called, _ = models.as_function(student.get("preference_loss"), *inputs)
+    assert_close(
+        called, student.preference_loss(*inputs)[0], name="loss", context="of models that are functions"
+    )
     for model in (policy, other):
         assert_model_kept(
             student, model, lambda: student.call("preference_loss", policy, other, CHOSEN, REJECTED, 0.8)

@@ -25,6 +25,14 @@ def test_precision(student, draw):
 def test_layout(student, draw):
     assert_any_layout(student.double, draw.normal(2, 3, 4))
 """
+WITHOUT_GRADIENTS = """
+from gradekit.checks import assert_same_without_gradients, points
+
+
+@points(1)
+def test_without_gradients(student, draw):
+    assert_same_without_gradients(student.double, draw.normal(2, 3))
+"""
 MODULE_CHECKS = """
 from gradekit.checks import assert_follows_parameters, points
 
@@ -120,3 +128,24 @@ def test_a_number_may_be_as_near_as_float32_but_not_rounded(number, rounded_to):
 def test_a_number_with_few_decimals_may_be_returned_where_the_right_one_has_no_more():
     assert_not_rounded(1.4998, 1.5, name="loss")
     assert_not_rounded(1.5, 1.5, name="loss")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return 2 * x", ""),
+        (
+            "return 2 * x if torch.is_grad_enabled() else x.mul_(2)",
+            "`double` changed its argument `x` in place.",
+        ),
+        ("return 2 * x if torch.is_grad_enabled() else 3 * x", "under `torch.no_grad()`"),
+        (
+            "torch.set_grad_enabled(False)\n    y = 2 * x\n    torch.set_grad_enabled(True)\n    return y",
+            "and leaves them switched on",
+        ),
+    ],
+)
+def test_what_holds_with_gradients_must_hold_without(tiny_course, body, words):
+    messages = failed(tiny_course, WITHOUT_GRADIENTS, f"def double(x):\n    {body}")
+    assert bool(messages) == bool(words)
+    assert all(words in message for message in messages.values())

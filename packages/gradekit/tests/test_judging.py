@@ -140,6 +140,13 @@ def test_a_test_that_calls_the_functions_without_end_is_stopped_and_is_nobody_el
     }
 
 
+def test_a_test_that_leaves_gradients_switched_off_fails_one_check(tiny_course):
+    source = "import torch\ndef double(f):\n    torch.set_grad_enabled(False)\n    assert f(1) + f(3) == 8"
+    messages = [check.message for check in two_checks(tiny_course, source)]
+    assert sum(map(bool, messages)) == 1
+    assert "leaves torch's gradients switched off" in messages[0]
+
+
 def test_a_check_rejects_those_that_are_about_it(tiny_course):
     value, gradient = two_checks(tiny_course, "def double(f):\n    assert f(1) < 3")
     assert value.outcome == CheckOutcome.PASSED

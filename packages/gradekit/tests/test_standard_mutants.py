@@ -88,6 +88,29 @@ def test_a_model_left_in_training_mode_is_said_once(tiny_course):
     assert failed(tiny_course, "def double(x):\n    x.eval()") == {}
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("torch.set_grad_enabled(False)", "`double` leaves torch's gradients switched off"),
+        ("torch.set_default_dtype(torch.float64)", "`double` changes torch's default dtype"),
+    ],
+)
+def test_settings_of_torch_that_a_call_leaves_changed_fail_one_check(tiny_course, line, words):
+    source = f"def double(x):\n    y = 2 * x\n    {line}\n    return y"
+    messages = failed(tiny_course, source)
+    assert list(messages) == ["test_unchanged"]
+    assert messages["test_unchanged"].startswith(words)
+    without_the_check_of_inputs(tiny_course)
+    text = "import pytest\n\npytestmark = pytest.mark.side_effects\n" + tiny_course.checks.read_text()
+    tiny_course.checks.write_text(text)
+    assert list(failed(tiny_course, source)) == ["test_value"]
+
+
+def test_settings_that_a_call_puts_back_are_no_fault(tiny_course):
+    source = "def double(x):\n    torch.set_grad_enabled(False)\n    torch.set_grad_enabled(True)\n    return 2 * x"
+    assert failed(tiny_course, source) == {}
+
+
 KEPT = (
     MODULES[: MODULES.index("@points(1)")]
     .replace("import points", "import assert_model_kept, points")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         assert_full_precision,
         assert_model_kept,
         assert_not_rounded,
+        assert_same_without_gradients,
     )
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
@@ -55,6 +56,7 @@ __all__ = [
     "assert_not_rounded",
     "assert_raises",
     "assert_reaches",
+    "assert_same_without_gradients",
     "assert_shape",
     "assert_unchanged",
     "assert_varies",
@@ -93,6 +95,7 @@ _FROM = {
         "assert_full_precision",
         "assert_model_kept",
         "assert_not_rounded",
+        "assert_same_without_gradients",
     ),
     "gradekit.checks.fixtures": (
         "for_checks",

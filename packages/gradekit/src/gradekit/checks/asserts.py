@@ -14,6 +14,15 @@ from gradekit.inside.arrays import is_array, is_float, noun, to_numpy
 from gradekit.relations import WrongShape
 from gradekit.session.values import Call, CheckOutcome, Gradients, SideEffects, StudentError
 
+#: what a call does that leaves gradients `off` or `on` for whatever runs after it
+_LEFT = {
+    "off": "leaves torch's gradients switched off, so nothing that is computed after it can learn. Write "
+    "`with torch.no_grad():` above the lines that need none: it puts back what was there.",
+    "on": "was called where torch's gradients were switched off, and leaves them switched on. Write "
+    "`with torch.no_grad():` above the lines that need none: it puts back what was there.",
+}
+_LEFT_DTYPE = "changes torch's default dtype for whatever runs after it. Give the tensors that you make a `dtype` of their own."
+
 
 def points(number: float, see: str = "") -> Any:
     """Mark a check with its points, and with the heading of the notebook that explains it.
@@ -105,6 +114,8 @@ def refuse_effects(effects: SideEffects, also: Sequence[Call] = ()) -> None:
             f"`{call.name}` got its {which} in evaluation mode and left it in training mode. Leave the mode as it was: "
             "otherwise dropout is on in the next call of the model."
         )
+    if call.left:
+        fail(f"`{call.name}` {_LEFT.get(call.left[0], _LEFT_DTYPE)}")
     fail(
         f"`{call.name}` sets the random seed each time it is called, so that everything drawn afterwards, such as "
         "dropout, is the same again. Leave the seed to the caller."

@@ -1,5 +1,5 @@
-"""Assertions that a right formula also holds in double precision, in any memory layout, in each mode, and beside another module,
-and that a call leaves a model as it was."""
+"""Assertions that a right formula also holds in double precision, in any memory layout, in each mode, without gradients, and
+beside another module, and that a call leaves a model as it was."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -129,9 +129,32 @@ def assert_any_layout(call: Callable[..., Any], *args: Any, name: str = "output"
         if error.outcome != CheckOutcome.FAILED:
             raise
         fail(f"It works for contiguous inputs, but {_LAYOUT} {error}")
+    _assert_same(after, before, name, _LAYOUT.removesuffix(","))
+
+
+def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: str = "output") -> None:
+    """Fail unless a call returns the same under `torch.no_grad()`, where tensors can be changed in place that otherwise can't.
+
+    The check also fails if the call changes an argument in place there, or leaves gradients switched on. `call` takes
+    `no_grad=True`, as functions of the student's and modules do.
+
+    Example:
+        assert_same_without_gradients(student.normalized, draw.normal(2, 3, 5))
+    """
+    before = call(*args)
+    try:
+        after = call(*args, no_grad=True)
+    except StudentError as error:
+        if error.outcome != CheckOutcome.FAILED:
+            raise
+        fail(f"It works where gradients are recorded, but under `torch.no_grad()`, {error}")
+    _assert_same(after, before, name, "under `torch.no_grad()`")
+
+
+def _assert_same(after: Any, before: Any, name: str, context: str) -> None:
     pairs = [(after, before)] if not isinstance(before, tuple | list) else zip(after, before, strict=True)
     for found, right in pairs:
-        assert_close(found, right, name=name, context=_LAYOUT.removesuffix(","))
+        assert_close(found, right, name=name, context=context)
 
 
 def assert_follows_parameters(
@@ -161,8 +184,12 @@ def assert_follows_parameters(
                 assert_close(module(*args), right(state), name=name, context=context.removesuffix(","))
 
 
-def assert_model_kept(student: Student, model: Module, call: Callable[[], Call]) -> None:
+def assert_model_kept(
+    student: Student, model: Module, call: Callable[[], Call], but: Sequence[str] = ()
+) -> None:
     """Fail unless a call leaves a model's weights, modes, gradients and hooks, and what is frozen in it, as they were.
+
+    What is in `but` may change: "weights", "mode", "frozen", "gradients" or "hooks".
 
     The call is made twice: with the whole model in training mode and gradients in its parameters, then in evaluation mode with
     its first parameter frozen.
@@ -176,5 +203,7 @@ def assert_model_kept(student: Student, model: Module, call: Callable[[], Call])
         helper.settle(model, training)
         made = call()
         for kind, name in helper.changed(model):
+            if kind in but:
+                continue
             before, after = ("training", "evaluation") if training else ("evaluation", "training")
             fail(_SENTENCES[kind].format(call=made.name, name=name, before=before, after=after))

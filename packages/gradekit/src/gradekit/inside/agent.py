@@ -16,7 +16,15 @@ from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor, to_
 from gradekit.inside.cell_figures import CellFigures
 from gradekit.inside.graph import copy_of, is_same
 from gradekit.inside.implementation import LoadedImplementation
-from gradekit.inside.kernel_process import ANSWERED, is_answered_by_fork, protect, reset_torch, set_seed
+from gradekit.inside.kernel_process import (
+    ANSWERED,
+    is_answered_by_fork,
+    protect,
+    put_back,
+    reset_torch,
+    set_seed,
+    torch_settings,
+)
 from gradekit.inside.messages import MessageError, decode, encode, probe, receive, send
 from gradekit.inside.name_history import NameHistory
 from gradekit.inside.packing import packer_of
@@ -112,10 +120,12 @@ class Agent:
         gradients: bool = False,
         drawing: bool = False,
         contiguous: bool = True,
+        no_grad: bool = False,
     ) -> dict[str, Any]:
         """Call a function. With `gradients`, differentiate what it returns; with `drawing`, return what it draws.
 
         Without `contiguous`, the numbers of its arrays are in another order in memory, as after a transposition.
+        With `no_grad`, torch records no gradients, as under `torch.no_grad()`.
         """
         function = target if name is None else self._lookup(name, scope)
         args = [self._lookup(arg.name, arg.scope) if isinstance(arg, _Named) else arg for arg in args]
@@ -134,9 +144,13 @@ class Agent:
         set_seed(seed)
         self._figures.begin()
         value = None
+        if no_grad:
+            sys.modules["torch"].set_grad_enabled(False)
+        settings = torch_settings()
         try:
             value = function(*args, **kwargs)
         finally:
+            left = put_back(settings)
             figures = self._figures.finish(value)
         names = [*range(len(args)), *kwargs]
         after = [(_outline(value), _parts_of(value)) for value in [*args, *kwargs.values()]]
@@ -157,6 +171,7 @@ class Agent:
             "changed": changed,
             "woken": woken,
             "seeded": seeded,
+            "left": left,
         }
         if gradients:
             reply |= _gradients_of(value, args, function)

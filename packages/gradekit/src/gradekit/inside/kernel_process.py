@@ -147,6 +147,29 @@ def reset_torch() -> None:
             torch.set_default_dtype(torch.float32)
 
 
+def torch_settings() -> tuple[bool, Any] | None:
+    """Whether torch records gradients, and its default dtype; None without torch."""
+    torch = sys.modules.get("torch")
+    return None if torch is None else (torch.is_grad_enabled(), torch.get_default_dtype())
+
+
+def put_back(settings: tuple[bool, Any] | None) -> list[str]:
+    """Restore torch's settings, and return what they were, if they differ: `on`, `off` or a dtype."""
+    found = torch_settings()
+    if found == settings or found is None:
+        return []
+    torch = sys.modules["torch"]
+    records, dtype = settings or (True, torch.float32)
+    changed = []
+    if found[0] != records:
+        changed.append("on" if found[0] else "off")
+        torch.set_grad_enabled(records)
+    if found[1] != dtype:
+        changed.append(str(found[1]).removeprefix("torch."))
+        torch.set_default_dtype(dtype)
+    return changed
+
+
 def set_seed(seed: int) -> None:
     """Seed the random numbers of Python, NumPy and torch."""
     random.seed(seed)

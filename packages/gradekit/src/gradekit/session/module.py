@@ -37,8 +37,14 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs).value
 
-    def call(self, *args: Any, seed: int = 0, contiguous: bool = True, **kwargs: Any) -> Call:
-        target = {"target": self} if contiguous else {"target": self, "contiguous": False}
+    def call(
+        self, *args: Any, seed: int = 0, contiguous: bool = True, no_grad: bool = False, **kwargs: Any
+    ) -> Call:
+        target: dict[str, Any] = {"target": self}
+        if not contiguous:
+            target["contiguous"] = False
+        if no_grad:
+            target["no_grad"] = True
         return self._student._call(self.type_name, target, args, kwargs, seed)
 
     def gradients(self, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:

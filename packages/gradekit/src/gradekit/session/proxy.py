@@ -101,16 +101,20 @@ class Student:
         seed: int = 0,
         seconds: float | None = None,
         contiguous: bool = True,
+        no_grad: bool = False,
         **kwargs: Any,
     ) -> Call:
         """Call a function or class; returns the value and the arguments that were changed in place.
 
         `seconds` is for a call that may take longer than others, such as training. With `contiguous=False` the numbers of
-        the arrays are in another order in memory, as after a transposition (see `assert_any_layout`).
+        the arrays are in another order in memory, as after a transposition (see `assert_any_layout`). With `no_grad`, torch
+        records no gradients, as under `torch.no_grad()`.
         """
         target = {"name": name, "scope": self._scope}
         if not contiguous:
             target["contiguous"] = False
+        if no_grad:
+            target["no_grad"] = True
         return self._call(name, target, args, kwargs, seed, seconds)
 
     def gradients(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
@@ -199,7 +203,9 @@ class Student:
         self._remember(test, (implementation,), {})
         target = {"name": test, "scope": self._scope}
         reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
-        return Call(self._value(reply, test), [], test)
+        call = Call(self._value(reply, test), [], test, left=list(reply.left))
+        self._note_effects(call)
+        return call
 
     def _call(
         self,
@@ -220,6 +226,7 @@ class Student:
             step.parameters,
             list(reply.woken),
             reply.seeded,
+            list(reply.left),
             (self._main or self)._effects_here(),
             dict([*enumerate(args), *kwargs.items()]),
         )
@@ -270,7 +277,7 @@ class Student:
         step = self._remember(label, args, kwargs, called="target" in target)
         step.gradients = True
         reply = self._ask(label, _calling({**target, "gradients": True}, args, kwargs, seed))
-        self._note_effects(Call(None, list(reply.changed), label, step.parameters))
+        self._note_effects(Call(None, list(reply.changed), label, step.parameters, left=list(reply.left)))
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` returned no gradients.")

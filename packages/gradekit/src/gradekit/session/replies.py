@@ -113,7 +113,7 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
     """The result of a request; `inputs` and `parameters` are gradients.
 
     `changed` are the arguments that the call changed in place, `woken` those that it left in training mode. `seeded`: a
-    module set the random seed when it was called.
+    module set the random seed when it was called. `left` are settings of torch that the call left changed.
     """
 
     ok: Literal[True]
@@ -121,6 +121,7 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
     changed: Annotated[list[_Count | ShortText], Meta(max_length=100)] = []
     woken: Annotated[list[_Count | ShortText], Meta(max_length=100)] = []
     seeded: bool = False
+    left: Annotated[list[ShortText], Meta(max_length=10)] = []
     inputs: Annotated[list[Any], Meta(max_length=100)] | None = None
     parameters: dict[str, Any] | None = None
 

@@ -61,7 +61,8 @@ class Call:
     """One call: its value, and the arguments (position or keyword) that it changed in place.
 
     `woken` are the modules among its arguments that were in evaluation mode and are in training mode now. `seeded`:
-    a module set the random seed. `parameters` are the names of the positional arguments, as far as the notebook's text
+    a module set the random seed. `left` are the settings of torch that it left changed: gradients `on` or `off`, or another
+    default dtype. `parameters` are the names of the positional arguments, as far as the notebook's text
     shows them, and `given` are the arguments. `effects` are the calls of the exercise that did any of this, this one and those before it.
     """
 
@@ -71,19 +72,21 @@ class Call:
     parameters: tuple[str, ...] = ()
     woken: list[int | str] = field(default_factory=list)
     seeded: bool = False
+    left: list[str] = field(default_factory=list)
     effects: "SideEffects" = field(default_factory=lambda: SideEffects(), repr=False, compare=False)
     given: dict[int | str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def had_effects(self) -> bool:
-        return bool(self.changed or self.woken or self.seeded)
+        return bool(self.changed or self.woken or self.seeded or self.left)
 
 
 @dataclass
 class SideEffects:
     """The calls of an exercise's own code that did more than return a value.
 
-    They changed an argument in place, left a module in training mode, or set the random seed in a module.
+    They changed an argument in place, left a module in training mode, set the random seed in a module, or left a setting
+    of torch changed.
 
     `asked`: a check has asked for them, and passed. `told`: a check has failed because of them; no other one does.
     """

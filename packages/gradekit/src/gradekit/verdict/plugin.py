@@ -185,12 +185,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     with bounded():
         value = yield
     checking = pyfuncitem.config.stash[CHECKINGS].get(_key(pyfuncitem))
-    if (
-        checking
-        and "student" in pyfuncitem.fixturenames
-        and not pyfuncitem.get_closest_marker("side_effects")
-    ):
+    if checking and "student" in pyfuncitem.fixturenames:
         effects = side_effects(checking.student)
+        if pyfuncitem.get_closest_marker("side_effects"):  # no exercise asks for torch's settings to change
+            effects.calls = [replace(call, changed=[], woken=[], seeded=False) for call in effects.calls]
         if not effects.told and (effects.asked or not hasattr(pyfuncitem.module, "assert_unchanged")):
             refuse_effects(effects)
     return value
