@@ -1,15 +1,23 @@
 """What the settings of all ways have in common: a misspelt one, or one that can't be used, gets a sentence."""
 
 import os
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
+import msgspec
 from msgspec import Struct
 from traitlets.config import Configurable
 
 from gradekit.course import CourseError
+from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import did_you_mean
 from gradekit.grading.running_course import RunningCourse
+from gradekit_lms.hand_in_store import log_line
+
+_Job = TypeVar("_Job")
 
 
 class WayJob(Struct, frozen=True):
@@ -43,6 +51,18 @@ def job_values(course: RunningCourse, settings: Any, roster: Path) -> dict[str, 
         "max_bytes": settings.max_megabytes * 10**6,
         "max_total_bytes": settings.max_total_megabytes * 10**6,
     }
+
+
+def run_job(kind: type[_Job], do: Callable[[_Job], int]) -> NoReturn:
+    """Do the job that is on the standard input, and end this process, whatever its threads still wait for."""
+    with ending_signals(partial(os._exit, 0)):
+        try:
+            code = do(msgspec.json.decode(sys.stdin.buffer.read(), type=kind))
+        except (CourseError, OSError, ValueError) as error:
+            log_line(str(error))
+            code = 1
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def require_known(cls: type[Configurable], course: RunningCourse) -> None:

@@ -7,21 +7,18 @@ import contextlib
 import csv
 import io
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-
-import msgspec
 
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
-from gradekit.course.operating_system import ending_signals, locked_file
+from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import defused
+from gradekit_lms.course_settings import run_job
 from gradekit_lms.git.hosts import Host, HostError
 from gradekit_lms.git.looking import Looker, assignments_in
 from gradekit_lms.git.roster import Repository, read_roster, same_remote
@@ -271,12 +268,4 @@ def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:
 
 
 if __name__ == "__main__":
-    with ending_signals(partial(os._exit, 0)):  # the launcher has Git end with this process
-        given = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
-        try:
-            code = do_job(given)
-        except (CourseError, OSError, ValueError) as error:
-            log_line(str(error))
-            code = 1
-        sys.stderr.flush()
-        os._exit(code)  # threads may still wait for a remote
+    run_job(Job, do_job)  # the launcher has Git end with this process

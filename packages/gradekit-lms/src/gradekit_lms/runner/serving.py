@@ -11,13 +11,11 @@ import hmac
 import json
 import os
 import re
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote
@@ -28,11 +26,11 @@ from gradekit.attempts.records import Attempts, Page
 from gradekit.attempts.rules import time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
-from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import printable
 from gradekit.submission.renamed import is_notebook
 from gradekit.watch.status import read_status
 from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
+from gradekit_lms.course_settings import run_job
 from gradekit_lms.git.fetching import held_lock
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import Fetched, GitStore, Problem
@@ -403,12 +401,4 @@ def serve_ci_jobs(job: HttpJob) -> int:
 
 
 if __name__ == "__main__":
-    with ending_signals(partial(os._exit, 0)):
-        given = msgspec.json.decode(sys.stdin.buffer.read(), type=HttpJob)
-        try:
-            code = serve_ci_jobs(given)
-        except (CourseError, OSError, ValueError) as error:
-            log_line(str(error))
-            code = 1
-        sys.stderr.flush()
-        os._exit(code)
+    run_job(HttpJob, serve_ci_jobs)
