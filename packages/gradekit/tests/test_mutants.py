@@ -235,7 +235,16 @@ def test_mutants_that_get_the_sentence_of_a_mistake_on_another_line_are_listed_f
 
 
 def test_a_mutant_that_is_the_known_mistake_is_not_listed(tiny_course, capsys):
-    command = ("audit", "--mutants", "--names", "--only", "double:3:constant-*", "--workers", "1", "01_double")
+    command = (
+        "audit",
+        "--mutants",
+        "--names",
+        "--only",
+        "double:3:constant-*",
+        "--workers",
+        "1",
+        "01_double",
+    )
     assert tiny_course.gradekit(*command) == 0
     assert "0 mutants are named, 0 that change other lines" in capsys.readouterr().out
 
