@@ -6,7 +6,9 @@ wrong = Mistakes("by_")
 
 wrong.about("test_scores")
 wrong("hand_no_scale", " / math.sqrt(d_k)", "")
-wrong.says("You left out the division by the square root of the width.")
+wrong.says(
+    "Your scores are not divided by the square root of the width: they are those of `q @ k.transpose(-2, -1)`."
+)
 wrong("hand_divided_by_width", "math.sqrt(d_k)", "d_k")
 wrong.says("You divided by the width. Divide by its square root.")
 wrong("hand_times_root", "/ math.sqrt(d_k)", "* math.sqrt(d_k)")

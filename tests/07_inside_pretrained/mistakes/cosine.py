@@ -47,7 +47,9 @@ wrong.says("You drop the first word of the list, which isn't always the word its
 wrong.says("Leave out the word by its index.")
 wrong("dropped_by_similarity")
 wrong.edit("similarity[place] = -torch.inf", "similarity[similarity > 0.9999] = -torch.inf")
-wrong.says("You leave out all words with the same direction. Leave out only the word itself, by its index.")
+wrong.says(
+    "You leave out another word that has the same direction. Leave out only the word itself, by its index."
+)
 
 wrong.about("test_nearest")
 wrong("compared_by_dot_product")

@@ -1,6 +1,6 @@
 """Lists the mutants whose pages name a known mistake: what its sentence says has to be true of them too.
 
-A sentence is given to every answer that fails the same checks with the same values. Whoever wrote it knew one such answer.
+Every answer that fails the same checks with the same values gets the same sentence, whatever its fault is.
 """
 
 import ast
