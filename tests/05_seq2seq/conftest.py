@@ -280,7 +280,7 @@ seeds = in_kernel(SEEDS)
 def assert_sets_no_seed(student, seeds, /, name, *arguments):
     """Fail if a call sets torch's random seed: everything that is drawn after it would be the same in every run."""
     if seeds.sets_a_seed(student.get(name), *arguments):
-        fail(f"`{name}` sets a random seed. Draw without one: the seed belongs to whoever calls it.")
+        fail(f"`{name}` sets a random seed. Draw without one: the seed belongs to the caller.")
 
 
 #: Samplers, answers and held-out sets for calls of `fresh_batch`.
