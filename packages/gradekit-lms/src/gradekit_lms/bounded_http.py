@@ -112,12 +112,12 @@ def listening(make: Callable[[], _Server], setting: str) -> _Server:
     Raises:
         CourseError: the address in the setting can't be used.
     """
-    server = bound(make, setting)
+    server = bound_server(make, setting)
     threading.Thread(target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True).start()
     return server
 
 
-def bound(make: Callable[[], _Bound], setting: str) -> _Bound:
+def bound_server(make: Callable[[], _Bound], setting: str) -> _Bound:
     """What listens at the address in a setting, which a process that was killed may hold for a moment.
 
     Raises:

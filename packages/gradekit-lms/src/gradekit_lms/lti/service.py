@@ -36,7 +36,7 @@ from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.renamed import is_notebook
-from gradekit_lms.bounded_http import bound, host_and_port
+from gradekit_lms.bounded_http import bound_server, host_and_port
 from gradekit_lms.hand_in_store import after, in_utc, is_untouched, log_line, wrong_name
 from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns
@@ -44,7 +44,7 @@ from gradekit_lms.lti.lti_store import Class, LtiStore, Target, Upload
 from gradekit_lms.lti.pages import WAITS, Pages
 from gradekit_lms.lti.people import STUDENT_ROLES, People, Unknown
 from gradekit_lms.lti.scores import GradeSender
-from gradekit_lms.lti.sessions import Session, Sessions
+from gradekit_lms.lti.sessions import Sessions, SignedIn
 
 _SMALL_BYTES = 2**18
 _SMALL_SECONDS = 15.0
@@ -173,7 +173,7 @@ class Service:
         columns = {key: str(ags.get(key) or "") for key in ("lineitem", "lineitems")}
         target = Target(data["iss"], client, data["sub"], **columns)
         answer = RedirectResponse(self._pages.place(assignment), 303)
-        return self._used(Session(student, assignment, target, time.time()), answer)
+        return self._used(SignedIn(student, assignment, target, time.time()), answer)
 
     async def _show(self, request: Request) -> Response:
         session = self._session(request)
@@ -205,7 +205,7 @@ class Service:
             await form.close()
         return self._used(session, await run_in_threadpool(partial(self._page_of, session, text)))
 
-    async def _own_form(self, request: Request, session: Session, limit: int, seconds: float) -> FormData:
+    async def _own_form(self, request: Request, session: SignedIn, limit: int, seconds: float) -> FormData:
         """A form that was made for this student."""
         self._require_own_form(request)
         form = await self._read(request, limit, seconds)
@@ -261,7 +261,7 @@ class Service:
             name, jwt=link.get_response_jwt([target]), action=str(settings["deep_link_return_url"])
         )
 
-    def _keep(self, session: Session, files: dict[str, bytes]) -> str:
+    def _keep(self, session: SignedIn, files: dict[str, bytes]) -> str:
         """Store an upload; returns what to tell the student."""
         if not any(is_notebook(name) for name in files):
             raise _refuse(400, "A hand-in needs a notebook, a file that ends with .ipynb.")
@@ -287,7 +287,7 @@ class Service:
             self._store.keep(kept, files.items(), digest[:12])
         return f"Handed in at {in_utc(now)}: {', '.join(sorted(files))}."
 
-    def _page_of(self, session: Session, text: str = "") -> Response:
+    def _page_of(self, session: SignedIn, text: str = "") -> Response:
         """The page of an assignment: the form, and the student's hand-ins."""
         student, assignment = session.student, session.assignment
         hand_ins = [
@@ -310,7 +310,7 @@ class Service:
             hand_ins=hand_ins,
         )
 
-    def _released(self, session: Session) -> list[tuple[datetime, Path]]:
+    def _released(self, session: SignedIn) -> list[tuple[datetime, Path]]:
         """The hand-ins of a session's student, with the folder for the pages of each."""
         student, assignment = session.student, session.assignment
         times = [kept.handed_in for _, kept in self._store.of(student, assignment)]
@@ -320,7 +320,7 @@ class Service:
         generated = self._course.assignments()
         return [each.name for each in self._course.layout.assignments() if each.name in generated]
 
-    def _session(self, request: Request) -> Session:
+    def _session(self, request: Request) -> SignedIn:
         """Who this is, and that it is for this assignment."""
         session = self._sessions.unsealed(request.cookies.get(_SESSION, ""))
         person = session and self._store.person(session.target.issuer, session.target.user)
@@ -330,7 +330,7 @@ class Service:
             raise _refuse(403, _AGAIN)
         return session
 
-    def _used(self, session: Session, answer: Response) -> Response:
+    def _used(self, session: SignedIn, answer: Response) -> Response:
         """Keep the session going."""
         sealed = self._sessions.sealed(session)
         return self._pages.set_cookie(answer, _SESSION, sealed, self._pages.place(session.assignment))
@@ -406,7 +406,7 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
         service = Service(course, settings, store)
         host, port = host_and_port(settings.listen)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = bound(
+        listener = bound_server(
             lambda: socket.create_server((host, port), family=family),
             f"c.LtiHandIns.listen, {settings.listen}",
         )

@@ -10,7 +10,7 @@ from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Target
 
 
-class Session(NamedTuple):
+class SignedIn(NamedTuple):
     """A student's session is for one assignment. `began` is in seconds, as `time.time` has it."""
 
     student: str
@@ -28,26 +28,26 @@ class Sessions:
         #: by student, when all sessions of theirs were ended
         self._left: dict[str, float] = {}
 
-    def sealed(self, session: Session) -> str:
+    def sealed(self, session: SignedIn) -> str:
         """The session for as long as it may be idle from now on, and in all."""
         student, assignment, target, began = session
         seconds = min(self._idle, began + self._whole - time.time())
         return self._seals.seal("session", seconds, session=[student, assignment, began, *astuple(target)])
 
-    def unsealed(self, text: str) -> Session | None:
+    def unsealed(self, text: str) -> SignedIn | None:
         """The session, if it isn't over."""
         found = self._seals.unseal("session", text)
         if found is None:
             return None
         student, assignment, began, *target = found["session"]
         is_over = began <= self._left.get(student, 0.0)
-        return None if is_over else Session(student, assignment, Target(*target), began)
+        return None if is_over else SignedIn(student, assignment, Target(*target), began)
 
-    def form_seal(self, session: Session) -> str:
+    def form_seal(self, session: SignedIn) -> str:
         """What the forms on the student's page have."""
         return self._seals.seal("form", self._whole, of=session[:2])
 
-    def has_form(self, session: Session, seal: str) -> bool:
+    def has_form(self, session: SignedIn, seal: str) -> bool:
         found = self._seals.unseal("form", seal)
         return found is not None and found["of"] == list(session[:2])
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gradekit.cli.common import Commands, course_of, print_lines
-from gradekit.cli.starting import has_desktop, run
+from gradekit.cli.starting import has_desktop, run_quietly
 from gradekit.course import CourseError
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import quoted
@@ -201,10 +201,12 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
     shutil.copytree(own, handed_in, ignore=_NOT_HANDED_IN)
     sandbox = ["--sandbox", "none"] if sandbox_problem() else []  # it is the learner's own code
     print_lines(["Running your notebook and its hidden checks. The first time, this takes minutes."])
-    run(course.root, "gradekit", "autograde", name, "--student", LEARNER, "--force", "--quiet", *sandbox)
+    run_quietly(
+        course.root, "gradekit", "autograde", name, "--student", LEARNER, "--force", "--quiet", *sandbox
+    )
     # a warning would say that the page of the last time is replaced
     pages = [f"--student={LEARNER}", "--force", "--log-level=ERROR"]
-    run(course.root, "nbgrader", "generate_feedback", name, *pages)
+    run_quietly(course.root, "nbgrader", "generate_feedback", name, *pages)
     (row,) = (row for row in locked_class_table(course, assignment).rows if row.student == LEARNER)
     now = Reached(row.earned or 0.0, row.out_of)
     desk.keep(name, now)

@@ -150,10 +150,10 @@ def run_shown(root: Path, command: str, *arguments: str) -> None:
         CourseError: it failed. Its own message is above.
     """
     print_lines(["", f"$ {_typed(command, *arguments)}"])
-    run(root, command, *arguments)
+    run_quietly(root, command, *arguments)
 
 
-def run(root: Path, command: str, *arguments: str) -> None:
+def run_quietly(root: Path, command: str, *arguments: str) -> None:
     """Run a command in the course.
 
     Raises:

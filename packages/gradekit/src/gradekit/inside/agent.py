@@ -20,9 +20,9 @@ from gradekit.inside.kernel_process import (
     ANSWERED,
     is_answered_by_fork,
     protect,
-    put_back,
     reset_torch,
     set_seed,
+    settings_put_back,
     torch_settings,
 )
 from gradekit.inside.messages import MessageError, decode, encode, probe, receive, send
@@ -150,7 +150,7 @@ class Agent:
         try:
             value = function(*args, **kwargs)
         finally:
-            left = put_back(settings)
+            left = settings_put_back(settings)
             figures = self._figures.finish(value)
         names = [*range(len(args)), *kwargs]
         after = [(_outline(value), _parts_of(value)) for value in [*args, *kwargs.values()]]

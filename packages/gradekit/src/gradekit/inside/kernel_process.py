@@ -153,7 +153,7 @@ def torch_settings() -> tuple[bool, Any] | None:
     return None if torch is None else (torch.is_grad_enabled(), torch.get_default_dtype())
 
 
-def put_back(settings: tuple[bool, Any] | None) -> list[str]:
+def settings_put_back(settings: tuple[bool, Any] | None) -> list[str]:
     """Restore torch's settings, and return what they were, if they differ: `on`, `off` or a dtype."""
     found = torch_settings()
     if found == settings or found is None:
