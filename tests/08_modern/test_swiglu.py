@@ -74,9 +74,3 @@ def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights, as
         return F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
 
     assert_right_gradients(gradients, formula, x, weights=dict(zip(NAMES, weights, strict=True)))
-    far = torch.full((1, 4), 300.0, dtype=torch.float64)
-    gradients = with_weights(4, 6, -weights[0].abs(), *weights[1:]).gradients(far.float())
-    named = {**gradients.parameters, "x": gradients.inputs[0]}
-    for name, gradient in named.items():
-        found = gradient is None or not gradient.isnan().any()
-        assert found, f"Where the gate is far below 0, the gradient of `{name}` holds NaN."
