@@ -75,11 +75,11 @@ def test_a_check_grades_shows_the_page_and_keeps_the_best_result(generated, caps
     assert code == 0
     page = Path(out.rpartition("Your page: ")[2].strip())
     assert "double" in page.read_text()
-    assert "01_double  10 of 15 points" in out
+    assert "01_double  10 of 10 points" in out
     write(generated, TRIPLE)
     _, out, _ = learn(generated, capsys, "01_double", "--check")
-    assert "01_double  10 of 15 points" in out, "the best one counts"
-    assert re.search(r"This time: \d of 15 points. The best result is kept.", out)
+    assert "01_double  10 of 10 points" in out, "the best one counts"
+    assert re.search(r"This time: \d of 10 points. The best result is kept.", out)
 
 
 def test_a_written_answer_is_left_to_the_learner(generated, capsys):
@@ -96,7 +96,7 @@ def test_a_course_that_was_never_generated_is_made_ready(generated, capsys):
     (generated.root / "gradebook.db").unlink()
     learn(generated, capsys)
     _, out, _ = learn(generated, capsys, "--check")
-    assert "Getting 01_double ready" in out and "01_double  0 of 15 points" in out
+    assert "Getting 01_double ready" in out and "01_double  0 of 10 points" in out
 
 
 def test_the_solution_is_shown_only_to_those_who_ask_and_is_not_handed_in(generated, capsys):
@@ -107,6 +107,20 @@ def test_the_solution_is_shown_only_to_those_who_ask_and_is_not_handed_in(genera
     assert str(solution) in out and "BEGIN SOLUTION" in solution.read_text()
     learn(generated, capsys, "--check")
     assert not list((generated.root / "submitted").rglob("*solution*"))
+
+
+def test_a_written_question_without_an_answer_keeps_nobody_from_having_all_points(generated, capsys):
+    learn(generated, capsys)
+    write(generated, RIGHT)
+    _, out, _ = learn(generated, capsys, "--check")
+    assert "01_double  10 of 10 points" in out
+
+
+def test_it_finds_the_course_from_the_folder_of_a_notebook(generated, capsys, monkeypatch):
+    learn(generated, capsys)
+    monkeypatch.chdir(own_notebook(generated).parent)
+    assert main(["learn", "--no-open"]) == 0
+    assert "01_double" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ wrong("clamped", "torch.exp(x - largest)", "torch.exp(x.clamp(-80, 80))")
 wrong.says("You cut large numbers off, so they all get the same weight. Subtract the largest one instead.")
 wrong("one_maximum", LARGEST, "x.max()")
 wrong.says("What you subtract isn't the largest number along `dim`, but larger.")
-wrong.says("So a row far below it has only powers of 0, and 0 divided by 0 is NaN.")
+wrong.says("So all powers of a row far below it round to 0, and 0 divided by 0 is NaN.")
 
 wrong.about("test_input_unchanged_and_dtype_kept")
 wrong("in_place", "largest = x.amax(dim=dim, keepdim=True)", "x -= x.amax(dim=dim, keepdim=True)")

@@ -17,12 +17,14 @@ import msgspec
 from gradekit.cli.common import Commands, course_of, print_lines
 from gradekit.cli.starting import has_desktop, run_quietly
 from gradekit.course import CourseError
+from gradekit.course.cells import grade_id, is_graded_cell, is_test_cell
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import quoted
 
 if TYPE_CHECKING:
     from gradekit.course import Assignment
     from gradekit.grading.running_course import RunningCourse
+    from gradekit.report.table import Row
 
 #: in the gradebook; no student has this name, whose hand-in would be replaced
 LEARNER = "learning-alone"
@@ -69,6 +71,8 @@ class _Desk:
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> "_Desk":
+        if options.course_dir is None:
+            options.course_dir = _course_above(Path.cwd())
         course = course_of(options)
         folder = (options.folder or course.root / "my").resolve()
         return cls(course, folder, options.called, _progress(folder / _PROGRESS))
@@ -123,6 +127,12 @@ class _Desk:
         if before is None or (now.points, -now.maximum) > (before.points, -before.maximum):
             self.reached[name] = now
             write_atomically(self.folder / _PROGRESS, msgspec.json.encode(self.reached).decode())
+
+
+def _course_above(folder: Path) -> Path | None:
+    """The course that a folder is in, such as that of a notebook; None in the course's own folder, or in none."""
+    above = (each for each in folder.parents if (each / "nbgrader_config.py").is_file())
+    return None if (folder / "nbgrader_config.py").is_file() else next(above, None)
 
 
 def _number(name: str) -> int | None:
@@ -194,21 +204,22 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
         raise CourseError(f"{own} isn't there: `{command}` makes it")
     book = course.gradebook_file
     if (book and not book.exists()) or name not in course.assignments():
-        print_lines([f"Getting {name} ready; this is needed only once."])
+        print_lines([f"Getting {name} ready, which may take a minute; this is needed only once."])
         generate(course, assignment)
     handed_in = course.submitted(LEARNER, name)
     shutil.rmtree(handed_in, ignore_errors=True)
     shutil.copytree(own, handed_in, ignore=_NOT_HANDED_IN)
     sandbox = ["--sandbox", "none"] if sandbox_problem() else []  # it is the learner's own code
-    print_lines(["Running your notebook and its hidden checks. The first time, this takes minutes."])
+    print_lines(["Running your notebook and its hidden checks."])
     run_quietly(
         course.root, "gradekit", "autograde", name, "--student", LEARNER, "--force", "--quiet", *sandbox
     )
     # a warning would say that the page of the last time is replaced
     pages = [f"--student={LEARNER}", "--force", "--log-level=ERROR"]
     run_quietly(course.root, "nbgrader", "generate_feedback", name, *pages)
-    (row,) = (row for row in locked_class_table(course, assignment).rows if row.student == LEARNER)
-    now = Reached(row.earned or 0.0, row.out_of)
+    table = locked_class_table(course, assignment)
+    (row,) = (row for row in table.rows if row.student == LEARNER)
+    now = _reached(row, table.maximum, assignment)
     desk.keep(name, now)
     page = course.folders.format_path(course.folders.feedback_directory, LEARNER, name)
     shown = Path(course.root, page, f"{assignment.released_names()[0]}.html")
@@ -221,11 +232,22 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
         print_lines(
             [
                 f"For you to judge: {waiting}. `{command} --solution` shows what could be said.",
-                "The points for that are among those on your page, but not among those above.",
             ]
         )
     print_lines([f"Your page: {shown}"])
     return shown
+
+
+def _reached(row: "Row", maximum: dict[str, float], assignment: "Assignment") -> Reached:
+    """The points of the cells that need no person, whether or not the others have an answer."""
+    cells = [cell for name in assignment.released_names() for cell in assignment.released(name).cells]
+    by_hand = {grade_id(cell) for cell in cells if is_graded_cell(cell) and not is_test_cell(cell)}
+    points = {
+        label: value
+        for label, value in row.points.items()
+        if value is not None and label.split("/")[-1] not in by_hand
+    }
+    return Reached(sum(points.values()), sum(maximum[label] for label in points))
 
 
 def _with_solution(own: Path, assignment: "Assignment") -> Iterator[str]:

@@ -132,7 +132,8 @@ def number_in_words(number: float) -> str:
 
     Others are rounded to 1, 2, 5 or 10 times a power of ten, since their digits are digits of the right value.
     """
-    return _in_words(number, (1, 2, 5, 10), _LARGEST_ABOVE, _LARGEST_BELOW)
+    text = _in_words(number, (1, 2, 5, 10), _LARGEST_ABOVE, _LARGEST_BELOW)
+    return f"a number somewhat {'above' if number > 1 else 'below'} 1" if text == "about 1" else text
 
 
 def offset_in_words(number: float) -> str:
