@@ -10,7 +10,6 @@ from gradekit_integrity.defend.closed import ClosedKind
 from gradekit_integrity.defend.marking import ANSWER_FILE, Unusable, read_answers
 from gradekit_integrity.defend.records import read_key
 
-from ...gradekit.tests.tiny_course import RIGHT_HALF
 from .test_defend import (
     LONG,
     OTHER,
@@ -74,24 +73,6 @@ def test_a_file_with_the_id_of_a_page_and_unusable_answers_is_named_for_its_stud
         "upload.json isn't a file of answers as the page saves it, so a person has to ask."
     )
     assert "No file" in rows(asked)["bob"]["note"]
-
-
-def test_no_score_is_below_0_after_a_deduction_and_another_answer(asked):
-    hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann"), wrong=3))
-    assert defend(asked, "--collect", "--share", "0.5") == 0
-    before = scores(asked)["ann"]
-    for answer in ("def double(x):\n    return None", None):
-        if answer is None:
-            asked.hand_in("ann", asked.answer(LONG))
-            (asked.root / "submitted" / "ann" / "01_double" / "double.ipynb").write_text("{")
-        else:
-            asked.hand_in("ann", asked.answer(answer))
-        assert asked.gradekit("autograde", "01_double") == 0
-        assert scores(asked)["ann"] >= 0
-    asked.hand_in("ann", asked.answer(LONG, RIGHT_HALF))
-    assert asked.gradekit("autograde", "01_double") == 0
-    assert defend(asked, "--collect", "--share", "0.5") == 0
-    assert scores(asked)["ann"] == before
 
 
 def test_a_usable_file_counts_beside_a_damaged_one_and_leaves_no_note(asked, tmp_path):

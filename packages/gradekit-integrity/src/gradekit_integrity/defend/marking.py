@@ -19,8 +19,8 @@ ANSWER_FILE = "defense.json"
 #: a file of 30 answers has 500 bytes
 _MOST_BYTES = 10_000
 _MOST_FILES = 5_000
-#: what editors make of the quotes of a file that is written by hand
 _SHEET = re.compile(r'"sheet"\s*:\s*"\s*(\w{1,40})')
+#: what editors make of the quotes of a file that is written by hand
 _QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'))
 
 

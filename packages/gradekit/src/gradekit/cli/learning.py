@@ -229,11 +229,7 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
     if row.waiting:
         titles = page_titles(assignment.released(assignment.released_names()[0]))
         waiting = ", ".join(titles.get(label, label) for label in row.waiting)
-        print_lines(
-            [
-                f"For you to judge: {waiting}. `{command} --solution` shows what could be said.",
-            ]
-        )
+        print_lines([f"For you to judge: {waiting}. `{command} --solution` shows what could be said."])
     print_lines([f"Your page: {shown}"])
     return shown
 

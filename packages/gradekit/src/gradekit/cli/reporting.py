@@ -167,9 +167,4 @@ def _deal(options: argparse.Namespace) -> None:
         parts += [f"{new} of them new"] if 0 < new < len(own) else []
         print_lines([f"  {path.stem}: {', '.join(parts)}  {path}"])
     if idle := [name for name in graders if name not in {path.stem for path in paths}]:
-        print_lines(
-            [
-                f"  nothing for {', '.join(idle)}: all were dealt out before. To share them out differently, delete "
-                f"{paths[0].parent} and deal with another --seed"
-            ]
-        )
+        print_lines([f"  nothing for {', '.join(idle)}: all were dealt out before"])

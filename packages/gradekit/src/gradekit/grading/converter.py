@@ -18,7 +18,6 @@ from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.utils import find_all_files, setenv
 
 from gradekit.grading.class_steps import IN_A_CLASS
-from gradekit.nbgrader_plugin.cell_rows import drop_larger_deduction
 from gradekit.nbgrader_plugin.converters import OneFolder, removing_unfinished
 from gradekit.verdict.progress import NotebookProgress
 
@@ -86,7 +85,6 @@ class AutogradeOne(OneFolder, Autograde):
                 if not (folder / f"{name}.ipynb").exists():
                     for grade in notebook.grades:
                         grade.auto_score, grade.needs_manual_grade = 0, False
-                        drop_larger_deduction(grade)
                     self.gradebook.db.commit()
 
     def _submission(self, assignment_id: str, student_id: str) -> SubmittedAssignment:

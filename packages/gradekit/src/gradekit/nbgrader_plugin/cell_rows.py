@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nbformat import NotebookNode
-from nbgrader.api import Grade, Notebook
+from nbgrader.api import Notebook
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
 from gradekit.course.cells import grade_id
@@ -86,13 +86,3 @@ class CellChanges:
         return "; ".join(
             f"{', '.join(f'`{name}`' for name in names)} {what}" for names, what in named if names
         )
-
-
-def drop_larger_deduction(grade: Grade) -> None:
-    """Take back a deduction, which is negative extra credit, if the exercise has earned less: no score is below 0.
-
-    It was for an earlier answer, and who took it off can do so again.
-    """
-    earned = grade.auto_score if grade.manual_score is None else grade.manual_score
-    if (grade.extra_credit or 0.0) + (earned or 0.0) < 0:
-        grade.extra_credit = None

@@ -22,7 +22,6 @@ from gradekit.course.configuration import read_configuration
 from gradekit.course.doubts import certain_score
 from gradekit.course.printing import quoted
 from gradekit.nbgrader_plugin.bind import require_bound_once
-from gradekit.nbgrader_plugin.cell_rows import drop_larger_deduction
 from gradekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
@@ -139,7 +138,6 @@ class SaveScores(SaveAutoGrades):
         undecided = result.is_undecided(name)
         grade.auto_score = certain_score(earned, undecided)
         grade.needs_manual_grade = undecided or grade.auto_score is None or grade.manual_score is not None
-        drop_larger_deduction(grade)
 
     def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
