@@ -11,6 +11,7 @@ from pathlib import Path
 import platformdirs
 
 from gradekit.cli import main as gradekit
+from gradekit.course.environment import as_typed
 from transformer_course import __version__
 
 #: where you work, below the folder in which the command runs
@@ -39,7 +40,7 @@ def unpacked() -> Path:
 
 
 def main() -> int:
-    options = ["--folder", FOLDER, "--called", "transformer-course"]
+    options = ["--folder", FOLDER, "--called", as_typed("transformer-course")]
     return gradekit(["--course-dir", str(unpacked()), "learn", *options, *sys.argv[1:]])
 
 

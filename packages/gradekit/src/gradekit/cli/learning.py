@@ -18,6 +18,7 @@ from gradekit.cli.common import Commands, course_of, print_lines
 from gradekit.cli.starting import has_desktop, run_quietly
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_graded_cell, is_test_cell
+from gradekit.course.environment import jupyterlab
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import quoted
 
@@ -188,7 +189,7 @@ def _open(desk: _Desk, own: Path, assignment: "Assignment", opening: bool) -> No
         subprocess.run([sys.executable, "-m", "jupyterlab", str(notebook)], cwd=own, check=False)
     else:
         as_root = " --allow-root" if os.path.expanduser("~") == "/root" else ""
-        print_lines([f"To open it:  jupyter lab{as_root} {quoted(str(notebook))}   # or in VS Code"])
+        print_lines([f"To open it:  {jupyterlab()}{as_root} {quoted(str(notebook))}   # or in VS Code"])
 
 
 def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:

@@ -17,7 +17,7 @@ def activation() -> str:
     Under uvx, no shell finds them, so the command makes an environment that lasts.
     """
     prefix = Path(sys.prefix)
-    if _ONE_COMMAND in prefix.parts:
+    if _is_under_uvx():
         return _INSTALL_WITH_UV
     commands = Path(sys.executable).parent
     if all(_parent(name) == commands for name in ("gradekit", "nbgrader")):
@@ -27,6 +27,25 @@ def activation() -> str:
     if (commands / "activate").is_file():
         return f"source {quoted(str(commands / 'activate'))}"
     return f"export PATH={quoted(str(commands))}:$PATH"
+
+
+def as_typed(command: str) -> str:
+    """How a shell that has not activated this environment gets one of its commands."""
+    if _is_under_uvx():
+        return f"uvx {command}"
+    place = Path(sys.executable).parent / command
+    return command if _parent(command) == place.parent or not place.is_file() else quoted(str(place))
+
+
+def jupyterlab() -> str:
+    """The command that starts this environment's JupyterLab, whose kernel has the course's packages."""
+    found = _parent("jupyter-lab") == Path(sys.executable).parent
+    return "jupyter lab" if found and not _is_under_uvx() else f"{quoted(sys.executable)} -m jupyterlab"
+
+
+def _is_under_uvx() -> bool:
+    """uvx puts its environment on PATH, but only for the command that it runs."""
+    return _ONE_COMMAND in Path(sys.prefix).parts
 
 
 def _parent(name: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""In generate_assignment: make sure that bound test cells and check files match."""
+"""In generate_assignment, and again before a class is graded: make sure that bound test cells and check files match."""
 
 import ast
 import re

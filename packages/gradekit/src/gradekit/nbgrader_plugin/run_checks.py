@@ -1,4 +1,7 @@
-"""In autograde, second step: run the notebook in a student kernel, and its hidden checks outside of it."""
+"""In autograde, second step: run the notebook in a student kernel, and its hidden checks outside of it.
+
+Under `gradekit autograde` this has happened in a worker, and the step takes that result.
+"""
 
 import sys
 import time

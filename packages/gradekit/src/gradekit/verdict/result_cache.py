@@ -29,7 +29,7 @@ from gradekit.course.kernels import other_language
 from gradekit.session.files_written import WrittenFiles
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.job import GradingJob
-from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
+from gradekit.verdict.results import SEVERITY, ExerciseResult, Status, SubmissionResult
 
 if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results
     from gradekit.verdict.grade import Graded
@@ -38,8 +38,6 @@ _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 _MAX_COUNT = 10**6
 #: what nbgrader's metadata says about a cell
 _MARKS = ("grade", "locked", "solution", "task")
-#: from harmless to severe
-_SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
 #: how a check ends if code was stopped or ended its process
 _STOPPED = {CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED}
 
@@ -308,5 +306,5 @@ def _digest(parts: object) -> str:
 def _status(newest: Status, older: Status, carried: list[ExerciseResult]) -> Status:
     """The more severe status; the older one counts only if a carried exercise shows what caused it."""
     outcomes = {check.outcome for exercise in carried for check in exercise.checks}
-    shown = older in _SEVERITY and outcomes & {CheckOutcome.BLOCKED, *_STOPPED}
-    return max(newest, older if shown else newest, key=_SEVERITY.index)
+    shown = older in SEVERITY and outcomes & {CheckOutcome.BLOCKED, *_STOPPED}
+    return max(newest, older if shown else newest, key=SEVERITY.index)

@@ -16,7 +16,11 @@ _SCHEMA = 5
 
 
 class Status(StrEnum):
-    """The outcome of grading a notebook."""
+    """The outcome of grading a notebook.
+
+    A new one also needs a sentence in `STATUSES`, a place in `SEVERITY` if the notebook could be read, and a rule in
+    `gradekit.verdict.grade.status_of`.
+    """
 
     UNGRADED = ""
     GRADED = N_("graded")
@@ -26,6 +30,9 @@ class Status(StrEnum):
     UNREADABLE = N_("unreadable")
     MISSING = N_("missing")
 
+
+#: of notebooks that could be read, from harmless to severe
+SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
 
 #: the meaning of each status, in a sentence
 STATUSES = {

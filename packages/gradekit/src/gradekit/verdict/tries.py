@@ -3,6 +3,9 @@
 Using too much CPU time, or returning a wrong value, does not depend on the machine. But code that was stopped while it
 waited, or a kernel that died or did not start, may be due to a busy machine or to another student's code. It may also be
 the student's own code that ends itself when it doesn't like the draw, so where two tries disagree, a person decides.
+
+What has to be confirmed is decided where the code is stopped, in `gradekit.session.session`, which fills `suspect`; what
+follows from that is decided here.
 """
 
 import time
