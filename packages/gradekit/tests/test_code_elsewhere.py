@@ -34,6 +34,25 @@ MODULES = {
 }
 
 
+def draft(*cells: NotebookNode) -> str:
+    return nbformat.writes(v4.new_notebook(cells=list(cells)))
+
+
+ANSWER = code("half", HALF, solution=True)
+BLANK = code("half", "def half(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()", solution=True)
+#: the same for other notebooks
+DRAFTS = {
+    "a copy with the answer": (True, {"double (1).ipynb": draft(ANSWER)}),
+    "a notebook of another name with the answer": (True, {"Untitled.ipynb": draft(v4.new_code_cell(HALF))}),
+    "an unpacked archive with the answer": (True, {"homework/double.ipynb": draft(ANSWER)}),
+    "a copy without the answer": (False, {"double (1).ipynb": draft(BLANK)}),
+    "a notebook about something else": (False, {"Untitled.ipynb": draft(v4.new_code_cell("x = 1"))}),
+}
+
+
+BESIDE = {**MODULES, **DRAFTS}
+
+
 def case(score: float | None, asked: bool) -> Callable[[Callable[[NotebookNode], None]], None]:
     def add(change: Callable[[NotebookNode], None]) -> None:
         CASES[change.__name__.replace("_", " ")] = (change, score, asked)
@@ -137,6 +156,18 @@ def misspelled_in_a_cell_at_the_end(notebook):
 
 
 @case(None, True)
+def split_so_that_its_body_is_below_it(notebook):
+    cell_of(notebook, "half").source = 'def half(x):\n    """Half of x."""'
+    notebook.cells.insert(at(notebook, "half") + 1, v4.new_code_cell("    return x / 2"))
+
+
+@case(None, True)
+def with_a_conflict_of_git_s_in_it(notebook):
+    marks = "<<<<<<< HEAD\n    return x / 2\n=======\n    return 0.5 * x\n>>>>>>> 3f2a1b"
+    cell_of(notebook, "half").source = f"def half(x):\n{marks}"
+
+
+@case(None, True)
 def prose_in_place_of_code(notebook):
     cell = v4.new_markdown_cell("Divide it by two.", metadata=cell_of(notebook, "half").metadata)
     notebook.cells[at(notebook, "half")] = cell
@@ -172,10 +203,13 @@ def graded(tmp_path_factory, made_once) -> TinyCourse:
     def make(course: TinyCourse) -> None:
         generated(course, CONFIGURE)
         hand_in_all(course, list(CASES))
-        for name, (_, files) in MODULES.items():
+        for name, (_, files) in BESIDE.items():
             folder = shutil.copytree(course.root / "submitted" / "nothing", course.root / "submitted" / name)
             for file, content in files.items():
+                (folder / "01_double" / file).parent.mkdir(exist_ok=True)
                 (folder / "01_double" / file).write_text(content)
+        other = [code("softmax", HALF, solution=True), code("test_softmax", "assert half(4) == 2", grade=True)]
+        course.hand_in("another assignment's", v4.new_notebook(cells=other))
         done = course.run("gradekit", "autograde", "01_double", "--workers", "1")
         (course.root / "printed.txt").write_text(f"{done.stdout}{done.stderr}")
         done = course.run("nbgrader", "generate_feedback", "01_double")
@@ -192,10 +226,24 @@ def test_the_score_is_that_of_the_tests_unless_something_is_uncertain(graded, na
     assert graded.grades()[name]["test_double"] == (2, None, False)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_a_module_beside_an_empty_answer_may_be_the_answer_if_it_defines_its_name(graded, name):
-    asked, _ = MODULES[name]
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_file_beside_an_empty_answer_may_be_the_answer_if_it_defines_its_name(graded, name):
+    asked, _ = BESIDE[name]
     assert graded.grades()[name]["test_half"] == (None if asked else 0, None, asked)
+
+
+@pytest.mark.parametrize("name", [*list(DRAFTS)[:3], "a notebook about something else"])
+def test_the_page_names_every_notebook_that_was_not_graded(graded, name):
+    (file,) = DRAFTS[name][1]
+    assert file in page(graded, name)
+
+
+def test_a_person_decides_on_a_notebook_of_another_assignment(graded):
+    scores = graded.grades()["another assignment's"]
+    assert scores["test_half"] == (2, None, False)  # its test passes, whatever the cell is called
+    assert scores["test_double"] == (None, None, True)
+    what = "The notebook has none of the cells that were handed out, but others"
+    assert what in page(graded, "another assignment's")
 
 
 @pytest.mark.parametrize("make", [
@@ -260,11 +308,11 @@ def row(course: TinyCourse, student: str):
 
 def test_the_command_names_the_students(graded):
     text = (graded.root / "printed.txt").read_text()
-    (line,) = [line for line in text.splitlines() if "is undecided" in line]
-    assert line.startswith(
-        "  half is undecided and awaits manual grading, as `gradekit table` explains: a helper"
-    )
-    assert line.endswith("and 6 more")
+    double, half = [line for line in text.splitlines() if "is undecided" in line]
+    awaits = "is undecided and awaits manual grading, as `gradekit table` explains:"
+    assert double == f"  double {awaits} another assignment's"
+    assert half.startswith(f"  half {awaits} a copy with the answer")
+    assert half.endswith("and 11 more")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradekit.course.cells import CellKind, grade_id, ids_of_test_cells, is_test_cell, nbgrader_metadata
-from gradekit.course.files import Stamp, beside_notebooks, files_stamp
+from gradekit.course.files import Stamp, beside_notebooks, files_in, files_stamp
 from gradekit.course.printing import quoted
 from sandbox_kernel.environment import WorkingFiles
 
@@ -217,6 +217,11 @@ class Assignment:
         notebooks = {path.stem for path in self._notebooks()}
         folders = (self.checks / name for name in CATALOGUES if name not in notebooks)
         return {path for folder in folders for path in folder.glob("*.py")}
+
+    def data_of_checks(self) -> list[Path]:
+        """The files beside the checks, in folders too, that are neither modules nor recorded values: checks may read them."""
+        left_out = ("*.py", RECORDED, "__pycache__", ".*")
+        return list(files_in(self.checks, left_out)) if self.checks.is_dir() else []
 
     def name_in_records(self, file: Path) -> str:
         """The name of a check file in recorded values: `<grade_id>`, or `<notebook>:<grade_id>` in a folder."""

@@ -282,6 +282,7 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
         sentence=sentence,
         rows=rows,
         first=[] if reason else first_things(result, rows),
+        undecided=not all(exercise.right for exercise in result.exercises),
         waiting=0
         if result.nothing_graded
         else sum(row.points - (row.score or 0) for row in rows if row.awaits_grading),

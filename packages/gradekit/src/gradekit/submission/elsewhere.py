@@ -5,7 +5,8 @@ Text next to a written answer is copied into it. Whether anything else is the an
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -31,24 +32,48 @@ _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
 #: characters of code cells that are searched for text
 _BUDGET = 400_000
 _WORD = re.compile(r"\w")
-#: the fence of a block of code, or a prompt in a line of its own
-_PASTED = re.compile(r"^[ \t]*(?:(?:`{3,}|~{3,})[ \t]*\w*|(?:In|Out)[ \t]*\[\d*\]:?)[ \t]*$", re.MULTILINE)
+#: the fence of a block of code, a prompt in a line of its own, or a line of Git's about a conflict
+_PASTED = re.compile(
+    r"^(?:[ \t]*(?:(?:`{3,}|~{3,})[ \t]*\w*|(?:In|Out)[ \t]*\[\d*\]:?)[ \t]*|(?:<{7}|>{7}|\|{7})(?: .*)?|={7})$",
+    re.MULTILINE,
+)
 #: how similar two names are if one may be a misspelling of the other
 _SIMILAR = 0.6
 #: names that are compared with those that are missing, and modules that are looked at
 _MAX_NAMES, _MAX_MODULES = 1_000, 50
 
 
-class WrittenAnswers:
-    """Looks for the texts of empty written answers in a restored notebook.
+@dataclass
+class OtherPlaces:
+    """What a student handed in beside the notebook, by the name of the file, with its folder.
 
     Args:
-        beside: the student's own files next to the notebook, by name.
+        beside: the student's own files, but for the notebook itself.
+        drafts: for each notebook among them, its cells that are neither as handed out nor in the notebook itself.
     """
 
-    def __init__(self, work: Restoration, beside: Mapping[str, Path]) -> None:
+    beside: Mapping[str, Path]
+    drafts: Mapping[str, Sequence[NotebookNode]]
+
+    @classmethod
+    def of(
+        cls, work: Restoration, beside: Mapping[str, Path], notebooks: Mapping[str, NotebookNode | None]
+    ) -> "OtherPlaces":
+        known = {squeezed(cell.source) for cell in (*work.released.cells, *work.cells)}
+        drafts = {
+            name: [cell for cell in notebook.cells if squeezed(cell.source) not in known]
+            for name, notebook in notebooks.items()
+            if notebook is not None
+        }
+        return cls(beside, drafts)
+
+
+class WrittenAnswers:
+    """Looks for the texts of empty written answers in a restored notebook, and in what was handed in beside it."""
+
+    def __init__(self, work: Restoration, places: OtherPlaces) -> None:
         self._work = work
-        self._beside = beside
+        self._beside, self._drafts = places.beside, places.drafts
         self._left, self._parsed = _BUDGET, dict[str, str]()
         self._claimed: set[int] = set()  # the cells whose text belongs to an answer
 
@@ -161,6 +186,10 @@ class WrittenAnswers:
             possible = _MAY_BE_ANSWER.search(name) and PurePath(name).name not in code
             if possible and (PurePath(name).suffix.lower() != ".py" or self._has_text(name, code)):
                 yield f"the file {printable(name)}"
+        for name, cells in self._drafts.items():
+            texts = (cell.source for cell in cells if cell.cell_type != "code")
+            if any(map(_WORD.search, texts)):
+                yield f"the notebook {printable(name)}"
 
     def _has_text(self, module: str, code: str) -> bool:
         """True for a module with comments or strings that the notebook's code doesn't mention."""
@@ -221,19 +250,15 @@ def _added_prose(submitted: str, released: str) -> str:
 
 
 class Candidates:
-    """Finds code that may be the answer to an exercise in a restored notebook, after `Gathering` has moved what is sure.
+    """Finds code that may be the answer to an exercise in a restored notebook, or beside it, after `Gathering` has moved what is sure."""
 
-    Args:
-        beside: the student's own files next to the notebook, by name.
-    """
-
-    def __init__(self, work: Restoration, beside: Mapping[str, Path]) -> None:
+    def __init__(self, work: Restoration, places: OtherPlaces) -> None:
         self._work = work
-        self._beside = beside
+        self._beside, self._drafts = places.beside, places.drafts
         self._released = {squeezed(cell.source) for cell in work.released.cells}
 
     def doubt(self) -> None:
-        """Add a doubt about each empty answer that may be somewhere else, and each that is code with a line pasted from text."""
+        """Add a doubt about each empty answer that may be somewhere else, and each that isn't code only by a slip."""
         for name, cell in self._work.present.items():
             wanted = self._work.expected.get(name)
             if wanted is None or cell.cell_type != "code":
@@ -242,6 +267,10 @@ class Candidates:
                 if line := pasted_line(cell.source):
                     self._work.doubts.setdefault(
                         name, f"The answer cell `{name}` is Python code but for its line {line}"
+                    )
+                elif label := self._rest_below(cell):
+                    self._work.doubts.setdefault(
+                        name, f"The answer cell `{name}` seems to continue in the {label} below it"
                     )
                 continue
             place = next(self._places(cell, wanted), "")
@@ -260,7 +289,19 @@ class Candidates:
                     yield f"the {label_of(cells[index], index + 1)} next to it"
                 index += step
         yield from _alike(wanted, self._names)
-        yield from _alike(wanted, self._names_in_modules)
+        yield from _alike(wanted, self._names_in_files)
+
+    def _rest_below(self, cell: NotebookNode) -> str:
+        """The label of the next cell if it continues this one, as after a cell was split."""
+        index = next(place for place, one in enumerate(self._work.cells) if one is cell) + 1
+        below = self._work.cells[index] if index < len(self._work.cells) else None
+        if below is None or below.cell_type != "code" or not self._is_own(below):
+            return ""
+        both = f"{cell.source.rstrip()}\n{below.source}"
+        if not below.source.strip() or len(both) > MAX_PARSED_CHARACTERS:
+            return ""
+        is_rest = below.source.lstrip("\n")[0].isspace() or parse(below.source) is None  # IPython allows an indent
+        return label_of(below, index + 1) if is_rest and parse(both) is not None else ""
 
     def _is_own(self, cell: NotebookNode) -> bool:
         return (
@@ -287,14 +328,18 @@ class Candidates:
         return found
 
     @cached_property
-    def _names_in_modules(self) -> dict[str, str]:
-        """By the names that the student's modules next to the notebook define, a description of the file."""
+    def _names_in_files(self) -> dict[str, str]:
+        """By the names that the student's modules and notebooks beside this one define, a description of the file."""
+        modules = [name for name in self._beside if PurePath(name).suffix == ".py"][:_MAX_MODULES]
+        codes = [(f"the file {printable(name)}", handed_in_text(self._beside[name])) for name in modules]
+        for name, cells in self._drafts.items():
+            codes += [
+                (f"the notebook {printable(name)}", one.source) for one in cells if one.cell_type == "code"
+            ]
         found: dict[str, str] = {}
-        modules = [name for name in self._beside if PurePath(name).suffix == ".py"]
-        for module in modules[:_MAX_MODULES]:
-            names = self._work.definitions.of(handed_in_text(self._beside[module]))
+        for place, code in codes:
             if len(found) < _MAX_NAMES:
-                found |= {name.casefold(): f"the file {printable(module)}" for name in names}
+                found |= {name.casefold(): place for name in self._work.definitions.of(code)}
         return found
 
 

@@ -16,7 +16,7 @@ from nbformat import NotebookNode, v4
 
 from gradekit.course import Assignment
 from gradekit.course.cells import grade_id, made_up_id
-from gradekit.course.files import notebooks_in
+from gradekit.course.files import beside_notebooks, files_in, notebooks_in
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
 from gradekit.submission.attachments import read_attachments, without_data
@@ -54,6 +54,7 @@ class SubmittedNotebook:
 
     Args:
         versions: sentences about other versions of it in the same folder.
+        others: notebooks in the folder, and in folders there, that nothing grades; if they are many, none.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
         saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
     """
@@ -65,6 +66,7 @@ class SubmittedNotebook:
     language: str = ""
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
 
 
 class _Cell(Struct):
@@ -175,25 +177,36 @@ def _noting_others(
     released = assignment.released_names() if assignment else []
     names = {f"{name}.ipynb" for name in released} | {graded.name}
     others = [other for other in notebooks_in(path.parent) if other.name not in names]
-    if submitted.notebook is None or not assignment or not others:
+    if submitted.notebook is None or not assignment:
         return submitted
+    others += _deeper_notebooks(path.parent, assignment)
     own = {name for cell in submitted.notebook.cells if (name := grade_id(cell))}
     every = frozenset[str]().union(*expected_in(assignment).values())
-    rest = [] if len(others) <= _READ_AT_MOST else [printable(other.name) for other in others]
-    for other in others if not rest else ():
+    shown = {other: printable(str(other.relative_to(path.parent))) for other in others}
+    rest = [] if len(others) <= _READ_AT_MOST else list(shown.values())
+    submitted.others = [] if rest else others
+    for other in submitted.others:
         ids = grade_ids_in(other)
         if not ids & every:
-            rest.append(printable(other.name))
+            rest.append(shown[other])
         elif ids & own and not (
             other.is_file() and graded.is_file() and filecmp.cmp(other, graded, shallow=False)
         ):
-            version = f"{printable(other.name)} is another version of {path.name}, and was not graded."
+            version = f"{shown[other]} is another version of {path.name}, and was not graded."
             again = f"If it is the one that counts, rename it to {path.name} and hand it in again."
             submitted.versions.append(version)
             submitted.notes.append(f"{version} {again}")
     if rest:
         submitted.notes.append(f"These notebooks were not graded: {_some(rest)}.")
     return submitted
+
+
+def _deeper_notebooks(folder: Path, assignment: Assignment) -> list[Path]:
+    """The notebooks in the student's own folders beside the notebook, as after a zip was unpacked there."""
+    left_out, handed_out = assignment.course.ignore, {path.name for path in assignment.handed_out()}
+    folders = (path for path in beside_notebooks(folder, left_out) if path.is_dir() and not path.is_symlink())
+    deeper = (path for own in folders if own.name not in handed_out for path in files_in(own, left_out))
+    return [path for path in deeper if path.suffix == ".ipynb" and path.name[0] != "."]
 
 
 def name_handed_in(path: Path, assignment: Assignment) -> Path:

@@ -33,9 +33,9 @@ from gradekit.course.cells import (
     tests_about,
 )
 from gradekit.course.doubts import Doubt, decided_by_a_person
-from gradekit.course.printing import listed
+from gradekit.course.printing import listed, printable
 from gradekit.submission.attachments import KeptAttachments
-from gradekit.submission.elsewhere import Candidates, WrittenAnswers
+from gradekit.submission.elsewhere import Candidates, OtherPlaces, WrittenAnswers
 from gradekit.submission.gather import ChangedCell, Gathering, Restoration
 from gradekit.submission.names import squeezed
 from gradekit.submission.statements import code_in, is_code
@@ -64,6 +64,7 @@ def restored(
     released: NotebookNode,
     beside: Mapping[str, Path] | None = None,
     added_later: Set[str] = frozenset(),
+    drafts: Mapping[str, NotebookNode | None] | None = None,
 ) -> Restored:
     """The submitted notebook with all cells of the released one that are marked with a grade_id.
 
@@ -73,8 +74,10 @@ def restored(
     Args:
         beside: the student's own files next to the notebook, by name, which may be answers.
         added_later: cells that the assignment did not have at first.
+        drafts: notebooks that nothing grades, by the names of their files, which may have answers.
     """
     work = _Repair(submitted, released)
+    places = OtherPlaces.of(work, beside or {}, drafts or {})
     attachments = KeptAttachments(work.cells)
     work.find_marked()
     work.find_stripped()
@@ -85,8 +88,9 @@ def restored(
     gathering.gather_answers()
     gathering.note_additions()
     gathering.keep_given()
-    WrittenAnswers(work, beside or {}).gather()
-    Candidates(work, beside or {}).doubt()
+    WrittenAnswers(work, places).gather()
+    Candidates(work, places).doubt()
+    work.doubt_foreign(submitted)
     attachments.put_back(work.cells, work.handed_out)
     _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
@@ -202,6 +206,17 @@ class _Repair(Restoration):
             else:
                 cell.source = source if kind == cell.cell_type else self._converted(name, kind, source)
         self._restore_ordinary()
+
+    def doubt_foreign(self, submitted: NotebookNode) -> None:
+        """Doubt every answer of a notebook that has cells with marks, but none of those that were handed out."""
+        marks = sorted({mark for cell in submitted.cells if (mark := grade_id(cell)) is not None})
+        if not marks or not self.known.keys().isdisjoint(marks):
+            return
+        some = f"`{printable(marks[0])}`" + (f" and {len(marks) - 1} more" if len(marks) > 1 else "")
+        what = f"The notebook has none of the cells that were handed out, but others ({some}): it may be another assignment's"
+        self.notes.insert(0, f"{what}.")
+        for name in self.expected:
+            self.doubts[name] = what
 
     def _chosen(self, name: str, cells: list[NotebookNode]) -> NotebookNode:
         answered = [cell for cell in cells if not self.is_blank(name, cell)] or cells

@@ -133,8 +133,8 @@ class CollectedChecks:
         return pytest.main(options, plugins=[self])
 
     def _sources(self) -> Iterator[Path]:
-        """The files that pytest has imported, or would have if they existed."""
-        yield from self._files
+        """The files that pytest has imported, or would have if they existed, and those that the modules may have read."""
+        yield from (*self._files, *self._assignment.data_of_checks())
         yield from (Path(str(module.__file__)) for module in self._modules.values())
         root = self._assignment.course.root
         folders = {folder for file in self._files for folder in file.parents if folder.is_relative_to(root)}

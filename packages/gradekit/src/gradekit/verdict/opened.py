@@ -90,7 +90,10 @@ def open_notebook(
             put_saved_outputs(handed_in)
         beside = {} if alone else _files_beside(folder, assignment)
         added_later = added_cells(assignment.course.root, assignment.name, name)
-        whole = restored(handed_in.notebook, released, beside, added_later)
+        drafts = {
+            str(other.relative_to(folder)): read_submitted(other).notebook for other in handed_in.others
+        }
+        whole = restored(handed_in.notebook, released, beside, added_later, drafts)
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
         notebook = whole.notebook
         result = SubmissionResult(Status.UNGRADED, notes=notes, doubts=whole.doubts)

@@ -235,7 +235,9 @@ def _cells(cells: Iterable[NotebookNode]) -> list[list[Any]]:
 
 
 def _helpers(assignment: Assignment, notebook: str, bound: Container[str]) -> Iterator[tuple[str, str]]:
-    """Modules that the checks of a notebook may use, also those in packages: paths and digests."""
+    """What the checks of a notebook may use, modules, also those in packages, and data files: paths and digests."""
+    for path in assignment.data_of_checks():
+        yield str(path.relative_to(assignment.checks)), _digest_of_file(path)
     for path in assignment.conftests:
         if path.is_file():
             yield os.path.relpath(path, assignment.checks), _digest_of_file(path)
