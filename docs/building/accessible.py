@@ -30,10 +30,17 @@ PAGES = (
     *("generated/reference/gradekit/gradekit.checks",),
 )
 _PHONE, _DESKTOP = 390, 1280
+#: how many tables reach beyond the screen without a box of their own that scrolls
+_CUT = """() => [...document.querySelectorAll("table")].filter(table => {
+    if (table.getBoundingClientRect().right <= window.innerWidth) return false;
+    for (let box = table.parentElement; box !== document.body; box = box.parentElement)
+        if (["auto", "scroll"].includes(getComputedStyle(box).overflowX)) return false;
+    return true;
+}).length"""
 
 
 def problems(browser: Browser, pages: Sequence[str]) -> Iterator[str]:
-    """What axe-core finds, and pages that are wider than the screen."""
+    """What axe-core finds, pages that are wider than the screen, and tables that are cut at its edge."""
     for width, dark in ((_DESKTOP, False), (_DESKTOP, True), (_PHONE, False)):
         scheme = "dark" if dark else "light"
         context = browser.new_context(
@@ -47,6 +54,8 @@ def problems(browser: Browser, pages: Sequence[str]) -> Iterator[str]:
                     yield f"{name}, {scheme}, {width} pixels: {rule['id']}: {node['html'][:160]}"
             if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
                 yield f"{name}: {wide} pixels wide on a screen of {width}"
+            if cut := page.evaluate(_CUT):
+                yield f"{name}: {cut} of its tables are cut on a screen of {width} pixels, and don't scroll"
         context.close()
 
 

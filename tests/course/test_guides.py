@@ -132,6 +132,7 @@ def test_a_term_goes_as_the_guides_say(term):
     (page,) = (ada.folder / "02_attention" / "feedback").glob("*/attention.html")
     assert "90 of 100 points" in " ".join(page.read_text().split())
     instructor.follow(iter(commands_of("ta.md")))
+    instructor.follow(iter(commands_of("tasks.md")))
 
 
 def test_commands_left_to_other_tests_appear_in_the_guides():

@@ -39,6 +39,13 @@ def test_the_next_notebook_is_put_into_a_folder_of_its_own_with_its_files(genera
     assert str(own_notebook(generated)) in out
 
 
+def test_without_a_desktop_the_command_to_open_it_needs_no_browser(generated, capsys, monkeypatch):
+    for desktop in (False, True):
+        monkeypatch.setattr("gradekit.cli.learning.has_desktop", lambda desktop=desktop: desktop)
+        _, out, _ = learn(generated, capsys)
+        assert ("--no-browser" in out.partition("To open it:")[2]) != desktop
+
+
 def test_a_number_is_that_of_an_assignment_and_not_the_beginning_of_another(generated, capsys):
     shutil.copytree(generated.root / "release/01_double", generated.root / "release/10_other")
     shutil.copytree(generated.root / "source/01_double", generated.root / "source/10_other")

@@ -16,13 +16,14 @@ from gradekit.course.cells import is_answer_cell
 from gradekit.course.kernels import SANDBOX
 
 NAME = "08_my_topic"
-PAGE = (Path(__file__).parents[3] / "docs" / "writing-checks.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
 
 
-def block(start: str) -> str:
+def block(start: str, page: str = "writing-checks.md") -> str:
     """The block of code on the page that begins with these words."""
+    text = (DOCS / page).read_text(encoding="utf-8")
     return next(
-        found for found in re.findall(r"```\w*\n(.*?)```", PAGE, re.DOTALL) if found.startswith(start)
+        found for found in re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) if found.startswith(start)
     )
 
 
@@ -71,7 +72,8 @@ def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_examp
     assert block("  answers that compute nothing").rstrip() in printed
 
     path = checks / "test_normalized.py"
-    path.write_text(path.read_text().replace("@points(40)", "@points(35)") + "\n\n" + block("@points(5)"))
+    text = path.read_text().replace("@points(40)", "@points(35)").replace("@points(20)", "@points(15)")
+    path.write_text("\n\n".join([text, block("@points(5)"), block("@points(5)", "tasks.md")]))
     path = checks / "mistakes.py"
     path.write_text(path.read_text() + "\n" + block('wrong.about("test_float64")'))
     commands = block(f"gradekit record {NAME}\ngradekit").splitlines()

@@ -188,8 +188,9 @@ def _open(desk: _Desk, own: Path, assignment: "Assignment", opening: bool) -> No
         print_lines(["JupyterLab runs until you press Ctrl-C. Type these commands in a second terminal."])
         subprocess.run([sys.executable, "-m", "jupyterlab", str(notebook)], cwd=own, check=False)
     else:
-        as_root = " --allow-root" if os.path.expanduser("~") == "/root" else ""
-        print_lines([f"To open it:  {jupyterlab()}{as_root} {quoted(str(notebook))}   # or in VS Code"])
+        options = " --allow-root" if os.path.expanduser("~") == "/root" else ""
+        options += "" if has_desktop() else " --no-browser"  # without it, a browser for terminals could open
+        print_lines([f"To open it:  {jupyterlab()}{options} {quoted(str(notebook))}   # or in VS Code"])
 
 
 def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
