@@ -308,7 +308,7 @@ def row(course: TinyCourse, student: str):
 
 def test_the_command_names_the_students(graded):
     text = (graded.root / "printed.txt").read_text()
-    double, half = [line for line in text.splitlines() if "is undecided" in line]
+    half, double = [line for line in text.splitlines() if "is undecided" in line]
     awaits = "is undecided and awaits manual grading, as `gradekit table` explains:"
     assert double == f"  double {awaits} another assignment's"
     assert half.startswith(f"  half {awaits} a copy with the answer")
