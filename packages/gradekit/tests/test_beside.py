@@ -68,6 +68,15 @@ def test_a_folder_with_nothing_but_leftovers_has_no_notebook(both):
     )
 
 
+@pytest.mark.parametrize("damaged", ["", '{"cells": [{"cell_'])
+def test_a_notebook_beside_one_that_can_t_be_read_is_named(both, damaged):
+    both.hand_in(both.released("# later"), name="p1 (1).ipynb")
+    (both.ours.folder("submitted") / "p1.ipynb").write_text(damaged)
+    both.ours.run("gradekit", "autograde", "a1", succeeds=False)
+    both.ours.run("nbgrader", "generate_feedback", "a1")
+    assert "Handed in beside it, and not graded: p1 (1).ipynb." in both.ours.page()
+
+
 def test_another_version_of_the_notebook_is_named_since_it_may_be_the_one_that_counts(both):
     both.hand_in(both.released("# later"))
     both.hand_in(both.released(), name="p1-Copy1.ipynb")

@@ -51,6 +51,8 @@ DRAFTS = {
 
 
 BESIDE = {**MODULES, **DRAFTS}
+#: notebooks as they were handed out: by name, whether a person has to decide on all of it
+UNTOUCHED = {"untouched": False, "untouched with an archive": True}
 
 
 def case(score: float | None, asked: bool) -> Callable[[Callable[[NotebookNode], None]], None]:
@@ -168,6 +170,25 @@ def with_a_conflict_of_git_s_in_it(notebook):
 
 
 @case(None, True)
+def between_lines_of_a_chat(notebook):
+    text = f"Sure! Here is the function that you need:\n\n{HALF}\n\nThis function divides by two."
+    cell_of(notebook, "half").source = text
+
+
+@case(None, True)
+def at_the_end_of_a_text_that_was_handed_out(notebook):
+    left_blank(notebook)
+    heading = next(cell for cell in notebook.cells if cell.source == "## Halving")
+    heading.source += f"\n\n{HALF}"
+
+
+@case(0, False)
+def not_there_although_another_answer_has_a_similar_name(notebook):
+    left_blank(notebook)
+    notebook.cells.append(v4.new_code_cell("def double(x):\n    return x + x"))
+
+
+@case(None, True)
 def prose_in_place_of_code(notebook):
     cell = v4.new_markdown_cell("Divide it by two.", metadata=cell_of(notebook, "half").metadata)
     notebook.cells[at(notebook, "half")] = cell
@@ -208,7 +229,14 @@ def graded(tmp_path_factory, made_once) -> TinyCourse:
             for file, content in files.items():
                 (folder / "01_double" / file).parent.mkdir(exist_ok=True)
                 (folder / "01_double" / file).write_text(content)
-        other = [code("softmax", HALF, solution=True), code("test_softmax", "assert half(4) == 2", grade=True)]
+        for name in UNTOUCHED:
+            course.hand_in(name, course.assignment.released("double"))
+        archive = course.root / "submitted" / "untouched with an archive" / "01_double" / "double.zip"
+        archive.write_bytes(b"PK")
+        other = [
+            code("softmax", HALF, solution=True),
+            code("test_softmax", "assert half(4) == 2", grade=True),
+        ]
         course.hand_in("another assignment's", v4.new_notebook(cells=other))
         done = course.run("gradekit", "autograde", "01_double", "--workers", "1")
         (course.root / "printed.txt").write_text(f"{done.stdout}{done.stderr}")
@@ -236,6 +264,13 @@ def test_a_file_beside_an_empty_answer_may_be_the_answer_if_it_defines_its_name(
 def test_the_page_names_every_notebook_that_was_not_graded(graded, name):
     (file,) = DRAFTS[name][1]
     assert file in page(graded, name)
+
+
+@pytest.mark.parametrize("name", UNTOUCHED)
+def test_a_file_beside_a_notebook_in_which_nothing_was_answered_may_have_the_answers(graded, name):
+    expected = (None, None, True) if UNTOUCHED[name] else (0, None, False)
+    assert {graded.grades()[name][test] for test in ("test_double", "test_half")} == {expected}
+    assert ("double.zip may have the answers" in page(graded, name)) == UNTOUCHED[name]
 
 
 def test_a_person_decides_on_a_notebook_of_another_assignment(graded):
@@ -310,9 +345,9 @@ def test_the_command_names_the_students(graded):
     text = (graded.root / "printed.txt").read_text()
     half, double = [line for line in text.splitlines() if "is undecided" in line]
     awaits = "is undecided and awaits manual grading, as `gradekit table` explains:"
-    assert double == f"  double {awaits} another assignment's"
+    assert double == f"  double {awaits} another assignment's, untouched with an archive"
     assert half.startswith(f"  half {awaits} a copy with the answer")
-    assert half.endswith("and 11 more")
+    assert half.endswith("and 14 more")
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,8 @@ class NameHistory:
         self._identities = identities
         for name, value in vars(builtins).items():
             known = self._built_in.get(name)
+            if name == "input":  # ipykernel replaces it for each cell
+                continue
             if known is None or known[-1].identity != id(value):
                 self._built_in.setdefault(name, []).append(Meaning(count, id(value), id(value)))
 

@@ -5,7 +5,7 @@ Text next to a written answer is copied into it. Whether anything else is the an
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -28,6 +28,8 @@ _MAY_BE_ANSWER = re.compile(
     r"\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages|txt|md|tex|html?|py)\Z",
     re.IGNORECASE,
 )
+#: files that may have all answers, if there is none in the notebook
+_MAY_HAVE_ALL = re.compile(r"\.(?:zip|7z|rar|tar|t?gz|json)\Z", re.IGNORECASE)
 _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
 #: characters of code cells that are searched for text
 _BUDGET = 400_000
@@ -37,6 +39,12 @@ _PASTED = re.compile(
     r"^(?:[ \t]*(?:(?:`{3,}|~{3,})[ \t]*\w*|(?:In|Out)[ \t]*\[\d*\]:?)[ \t]*|(?:<{7}|>{7}|\|{7})(?: .*)?|={7})$",
     re.MULTILINE,
 )
+#: functions of IPython.display that show a text
+_DISPLAYS = (".Markdown", ".HTML", ".Latex", ".display")
+#: words of a string that is a sentence rather than the name of something
+_SENTENCE = 4
+#: a line of at least four words, without an indent or a comment sign
+_PROSE = re.compile(r"[^\W\d_][\w'’-]*[,:;.!]?(?: [\w'’\"`()/+-]+[,:;.!]?){3,}[.!?:]?\s*")
 #: how similar two names are if one may be a misspelling of the other
 _SIMILAR = 0.6
 #: names that are compared with those that are missing, and modules that are looked at
@@ -183,7 +191,9 @@ class WrittenAnswers:
                 yield f"the text in the {label_of(cell, index + 1)}"
         code = "\n".join(cell.source for cell in self._work.cells if cell.cell_type == "code")
         for name in self._beside:  # a file that the notebook's own code writes or reads is no answer
-            possible = _MAY_BE_ANSWER.search(name) and PurePath(name).name not in code
+            possible = _MAY_BE_ANSWER.search(name) and (
+                PurePath(name).name not in code or _is_only_displayed(PurePath(name).name, code)
+            )
             if possible and (PurePath(name).suffix.lower() != ".py" or self._has_text(name, code)):
                 yield f"the file {printable(name)}"
         for name, cells in self._drafts.items():
@@ -205,6 +215,12 @@ class WrittenAnswers:
         return any(map(_WORD.search, strings))
 
 
+def _is_only_displayed(file: str, code: str) -> bool:
+    """True if code mentions a file only in a call that shows it, as in `Image("answer.png")`."""
+    shown = re.findall(rf"\b(?:Image|SVG|HTML|Markdown|IFrame)\([^()]*{re.escape(file)}", code)
+    return len(shown) == code.count(file)
+
+
 def prose_in(source: str) -> str:
     """The text in a code cell that has nothing else: comments, constant strings, or what isn't code at all."""
     magic = _TEXT_MAGIC.match(source)
@@ -213,16 +229,37 @@ def prose_in(source: str) -> str:
     tree = parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
     if tree is None:
         return "" if defined_names(source) else source
-    if not all(isinstance(part, ast.Expr) and _is_text(part.value) for part in tree.body):
+    if not _is_only_text(tree):
         return ""
     comments = [line.lstrip("# ") for line in source.split("\n") if line.lstrip().startswith("#")]
     return "\n".join([*comments, *(text for part in tree.body for text in _strings_in(part))])
 
 
-def _is_text(value: ast.expr) -> bool:
-    """True for a string, or a call with nothing but strings, such as `print("Because")`."""
+def _is_only_text(tree: ast.Module) -> bool:
+    """True for strings that are printed or displayed, and for sentences that are assigned first: `Markdown(why)`."""
+    named: set[str] = set()
+    for part in tree.body:
+        if isinstance(part, ast.Assign):
+            targets = part.targets
+            words = max((len(text.split()) for text in _strings_in(part.value)), default=0)
+            named_only = all(isinstance(one, ast.Name) for one in targets)
+            if words < _SENTENCE or not named_only or not _is_text(part.value, named):
+                return False
+            named |= {one.id for one in targets if isinstance(one, ast.Name)}
+        elif not isinstance(part, ast.Import | ast.ImportFrom) and not (
+            isinstance(part, ast.Expr) and _is_text(part.value, named)
+        ):
+            return False
+    return True
+
+
+def _is_text(value: ast.expr, named: Container[str]) -> bool:
+    """True for a string, a name of one, or a call with nothing but these, such as `print("Because")`."""
     if isinstance(value, ast.Call):
-        return isinstance(value.func, ast.Name) and all(map(_is_text, value.args))
+        by_name = isinstance(value.func, ast.Name) or ast.unparse(value.func).endswith(_DISPLAYS)
+        return by_name and all(_is_text(one, named) for one in value.args)
+    if isinstance(value, ast.Name):
+        return value.id in named
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
@@ -264,7 +301,7 @@ class Candidates:
             if wanted is None or cell.cell_type != "code":
                 continue
             if not self._work.is_blank(name, cell):
-                if line := pasted_line(cell.source):
+                if line := pasted_line(cell.source) or self._line_of_prose(cell.source, wanted):
                     self._work.doubts.setdefault(
                         name, f"The answer cell `{name}` is Python code but for its line {line}"
                     )
@@ -278,6 +315,25 @@ class Candidates:
                 self._work.doubts.setdefault(
                     name, f"The answer cell `{name}` is empty, but {place} may be its answer"
                 )
+        self._doubt_if_untouched()
+
+    def _doubt_if_untouched(self) -> None:
+        """Doubt every answer of a notebook that is as it was handed out, if other files were handed in with it."""
+        answers = [name for name in self._work.expected if name in self._work.present]
+        if all(self._work.is_blank(name, self._work.present[name]) for name in answers):
+            files = [name for name in self._beside if self._may_have_all(name)]
+            files += [name for name, cells in self._drafts.items() if cells]
+            for name in answers if files else ():
+                some = ", ".join(printable(file) for file in files[:_NAMED_AT_MOST])
+                more = f" and {len(files) - _NAMED_AT_MOST} more" if len(files) > _NAMED_AT_MOST else ""
+                why = f"Nothing was answered in the notebook, but {some}{more} may have the answers"
+                self._work.doubts.setdefault(name, why)
+
+    def _may_have_all(self, name: str) -> bool:
+        """Modules are read, and what code mentions is no answer."""
+        possible = _MAY_HAVE_ALL.search(name) or (_MAY_BE_ANSWER.search(name) and not name.endswith(".py"))
+        code = (cell.source for cell in self._work.cells if cell.cell_type == "code")
+        return bool(possible) and not any(PurePath(name).name in source for source in code)
 
     def _places(self, own: NotebookNode, wanted: frozenset[str]) -> Iterator[str]:
         cells = self._work.cells
@@ -288,8 +344,20 @@ class Candidates:
                 if cells[index].cell_type == "code" and self._may_answer(cells[index].source):
                     yield f"the {label_of(cells[index], index + 1)} next to it"
                 index += step
-        yield from _alike(wanted, self._names)
-        yield from _alike(wanted, self._names_in_files)
+        others = {name.casefold() for names in self._work.expected.values() for name in names - wanted}
+        for names in (self._names, self._names_in_files):  # what answers another exercise is no misspelling
+            yield from _alike(wanted, {name: place for name, place in names.items() if name not in others})
+
+    def _line_of_prose(self, source: str, wanted: frozenset[str]) -> int:
+        """The number of the first line of prose around code that defines what is wanted; 0 if there is none."""
+        if len(source) > MAX_PARSED_CHARACTERS or parse(source) is not None or not wanted:
+            return 0
+        lines = source.split("\n")
+        prose = [number for number, line in enumerate(lines, 1) if _PROSE.fullmatch(line)]
+        code = "\n".join(line for number, line in enumerate(lines, 1) if number not in prose)
+        return (
+            prose[0] if prose and parse(code) is not None and wanted <= self._work.definitions.of(code) else 0
+        )
 
     def _rest_below(self, cell: NotebookNode) -> str:
         """The label of the next cell if it continues this one, as after a cell was split."""
@@ -300,7 +368,9 @@ class Candidates:
         both = f"{cell.source.rstrip()}\n{below.source}"
         if not below.source.strip() or len(both) > MAX_PARSED_CHARACTERS:
             return ""
-        is_rest = below.source.lstrip("\n")[0].isspace() or parse(below.source) is None  # IPython allows an indent
+        is_rest = (
+            below.source.lstrip("\n")[0].isspace() or parse(below.source) is None
+        )  # IPython allows an indent
         return label_of(below, index + 1) if is_rest and parse(both) is not None else ""
 
     def _is_own(self, cell: NotebookNode) -> bool:
@@ -321,8 +391,11 @@ class Candidates:
         """By the names that the student's own cells define, a description of the cell."""
         found: dict[str, str] = {}
         for number, cell in enumerate(self._work.cells, 1):
-            if self._is_own(cell) and len(found) < _MAX_NAMES:
-                code = cell.source if cell.cell_type == "code" else code_in(cell.source)
+            original = self._work.handed_out.get(id(cell))
+            added = original is not None and cell.cell_type == original.cell_type == "markdown"
+            if (added or self._is_own(cell)) and len(found) < _MAX_NAMES:
+                text = _added(cell.source, original.source) if original is not None else cell.source
+                code = text if cell.cell_type == "code" else code_in(text)
                 place = f"the {label_of(cell, number)}"
                 found |= {name.casefold(): place for name in self._work.definitions.of(code)}
         return found

@@ -154,10 +154,10 @@ class Gathering:
         return bool(uses) and not needed_names(edit.released) & defined(source)
 
     def _asked_for(self) -> frozenset[str]:
-        """The names that exercises ask for; those of an unanswered one that names none are in its test cells."""
+        """The names that exercises ask for; those of variables are in the test cells, if the answer cell names none."""
         names = {name for wanted in self._work.expected.values() for name in wanted}
-        for name, wanted in self._work.expected.items():
-            if not wanted and self._is_unanswered(name):
+        for name in self._work.expected:
+            if not self._defines(name):
                 for test in tests_about(self._work.released, name):
                     names |= needed_names(self._work.known[test].source)
         return frozenset(names - _BUILTIN)
@@ -305,9 +305,12 @@ class Gathering:
     def _asks_for_variables(self, cell: NotebookNode) -> bool:
         """True for the test cell of an unanswered exercise that asks for variables whose names are unknown."""
         name = exercise_name(grade_id(cell) or "")
+        return is_test_cell(cell) and self._is_unanswered(name) and not self._defines(name)
+
+    def _defines(self, name: str) -> bool:
+        """True for an answer cell that was handed out with a function or class to fill in."""
         source = self._work.known[name].source if name in self._work.expected else ""
-        defines = any(text in source for text in ("def ", "class "))
-        return is_test_cell(cell) and self._is_unanswered(name) and not defines
+        return any(text in source for text in ("def ", "class "))
 
     def _is_unanswered(self, name: str | None) -> bool:
         """True for an answer cell that is as released (but without values), has its placeholder, or only comments."""

@@ -177,9 +177,14 @@ def _noting_others(
     released = assignment.released_names() if assignment else []
     names = {f"{name}.ipynb" for name in released} | {graded.name}
     others = [other for other in notebooks_in(path.parent) if other.name not in names]
-    if submitted.notebook is None or not assignment:
+    if not assignment:
         return submitted
     others += _deeper_notebooks(path.parent, assignment)
+    if submitted.notebook is None:
+        if others:
+            found = [printable(str(other.relative_to(path.parent))) for other in others]
+            submitted.problem += f" Handed in beside it, and not graded: {_some(found)}."
+        return submitted
     own = {name for cell in submitted.notebook.cells if (name := grade_id(cell))}
     every = frozenset[str]().union(*expected_in(assignment).values())
     shown = {other: printable(str(other.relative_to(path.parent))) for other in others}
@@ -187,7 +192,7 @@ def _noting_others(
     submitted.others = [] if rest else others
     for other in submitted.others:
         ids = grade_ids_in(other)
-        if not ids & every:
+        if not ids & every or len(ids & own) < len(ids - every):  # some names are in several assignments
             rest.append(shown[other])
         elif ids & own and not (
             other.is_file() and graded.is_file() and filecmp.cmp(other, graded, shallow=False)
