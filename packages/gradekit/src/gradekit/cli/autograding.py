@@ -150,6 +150,7 @@ def _regrade(options: argparse.Namespace) -> int:
     for assignment in chosen:
         students, problems = _to_grade(course, assignment, everybody=True)
         moved: list[Move] = []
+        penalties = _penalties(course, assignment)
         with (
             _class_grading(options, course, assignment) as grading,
             progress_bar(assignment.name, "submission", len(students), options.quiet) as bar,
@@ -168,6 +169,11 @@ def _regrade(options: argparse.Namespace) -> int:
                         letters.write(of_student)
                 bar.update()
         odd = odd or bool(problems)
+        problems += _changed_penalties(penalties, _penalties(course, assignment))
+        if options.dry_run and any(penalties.values()):
+            problems.append(
+                "Late penalties are computed again as well, by today's rules, deadlines and scores."
+            )
         if options.quiet and not (moved or problems):
             continue
         print_lines([*move_lines(moved), *problems])
@@ -177,6 +183,21 @@ def _regrade(options: argparse.Namespace) -> int:
         if letters.count:
             print(f"  {counted(letters.count, 'letter')}: {letters.folder}")
     return int(failed or (options.strict and odd))
+
+
+def _penalties(course: "RunningCourse", assignment: "Assignment") -> dict[str, float]:
+    from gradekit.grading.grades import penalties_of
+
+    with course.gradebook() as gradebook:
+        return penalties_of(gradebook, assignment.name)
+
+
+def _changed_penalties(before: dict[str, float], after: dict[str, float]) -> Iterator[str]:
+    """A sentence about each student who has lost more or less for handing in late than before."""
+    for student, now in sorted(after.items()):
+        then = before.get(student, 0.0)
+        if abs(now - then) > 1e-9:
+            yield f"{printable(student)}: late penalty {then:g} -> {now:g}, by today's rules, deadlines and scores"
 
 
 def _problems(submission: "SubmissionProgress") -> list[str]:

@@ -33,6 +33,21 @@ def grades_of(gradebook: Gradebook, assignment: str) -> Iterable[tuple[str, str,
     return found
 
 
+def penalties_of(gradebook: Gradebook, assignment: str) -> dict[str, float]:
+    """The points that each student has lost for handing in late, in all notebooks."""
+    found: dict[str, float] = {}
+    rows = (
+        gradebook.db.query(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty)
+        .select_from(SubmittedNotebook)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .filter(Assignment.name == assignment)
+    )
+    for student, penalty in rows:
+        found[student] = found.get(student, 0.0) + (penalty or 0.0)
+    return found
+
+
 class RecordedScores:
     """The automatic scores of an assignment that are in the gradebook, read in one query.
 

@@ -291,7 +291,8 @@ class RunningCourse:
         """True if the submission was handed in again after it was autograded.
 
         This compares nbgrader's time stamps or, if these are equal, the times of the files, which may have been
-        copied there: of the notebooks and of the student's other files.
+        copied there: of the notebooks and of the student's other files. A file that was renamed keeps its time, but then it
+        and its folder have changed.
         """
         folders = self.submitted(student, assignment), self.autograded(student, assignment)
         new, old = map(time_handed_in, folders)
@@ -303,7 +304,8 @@ class RunningCourse:
             max((written_at(path.lstat()) for path in paths if path.is_file()), default=0)
             for paths in ([*notebooks_in(folders[0]), *beside], notebooks_in(folders[1]))
         )
-        return handed_in > graded
+        changed = max((path.lstat().st_ctime for path in notebooks_in(folders[0])), default=0)
+        return handed_in > graded or (changed > graded and folders[0].lstat().st_mtime > graded)
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))

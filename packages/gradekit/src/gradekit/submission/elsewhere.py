@@ -4,7 +4,10 @@ Text next to a written answer is copied into it. Whether anything else is the an
 """
 
 import ast
+import io
+import os
 import re
+import zipfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +18,7 @@ from nbformat import NotebookNode, v4
 
 from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell
 from gradekit.course.files import handed_in_text
+from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
 from gradekit.submission.gather import Restoration, label_of
 from gradekit.submission.names import defined_names, squeezed
@@ -41,6 +45,7 @@ _PASTED = re.compile(
 )
 #: functions of IPython.display that show a text
 _DISPLAYS = (".Markdown", ".HTML", ".Latex", ".display")
+_MAX_ARCHIVE_BYTES = 20 * 2**20
 #: words of a string that is a sentence rather than the name of something
 _SENTENCE = 4
 #: a line of at least four words, without an indent or a comment sign
@@ -347,6 +352,7 @@ class Candidates:
         others = {name.casefold() for names in self._work.expected.values() for name in names - wanted}
         for names in (self._names, self._names_in_files):  # what answers another exercise is no misspelling
             yield from _alike(wanted, {name: place for name, place in names.items() if name not in others})
+        yield from self._archives
 
     def _line_of_prose(self, source: str, wanted: frozenset[str]) -> int:
         """The number of the first line of prose around code that defines what is wanted; 0 if there is none."""
@@ -401,10 +407,22 @@ class Candidates:
         return found
 
     @cached_property
+    def _archives(self) -> list[str]:
+        """The archives beside the notebook that have notebooks or modules in them."""
+        names = [name for name in self._beside if PurePath(name).suffix.lower() == ".zip"]
+        return [
+            f"the file {printable(name)}" for name in names[:_MAX_MODULES] if _has_code(self._beside[name])
+        ]
+
+    @cached_property
     def _names_in_files(self) -> dict[str, str]:
         """By the names that the student's modules and notebooks beside this one define, a description of the file."""
-        modules = [name for name in self._beside if PurePath(name).suffix == ".py"][:_MAX_MODULES]
-        codes = [(f"the file {printable(name)}", handed_in_text(self._beside[name])) for name in modules]
+        texts = [name for name in self._beside if PurePath(name).suffix in (".py", ".txt", ".md")][
+            :_MAX_MODULES
+        ]
+        codes = [
+            (f"the file {printable(name)}", code_in(handed_in_text(self._beside[name]))) for name in texts
+        ]
         for name, cells in self._drafts.items():
             codes += [
                 (f"the notebook {printable(name)}", one.source) for one in cells if one.cell_type == "code"
@@ -414,6 +432,18 @@ class Candidates:
             if len(found) < _MAX_NAMES:
                 found |= {name.casefold(): place for name in self._work.definitions.of(code)}
         return found
+
+
+def _has_code(archive: Path) -> bool:
+    """True for a zip with a notebook or a module in it, of which only the list of files is read."""
+    try:
+        with open_safely(archive) as file:
+            if os.fstat(file.fileno()).st_size > _MAX_ARCHIVE_BYTES:
+                return False
+            names = zipfile.ZipFile(io.BytesIO(file.read(_MAX_ARCHIVE_BYTES))).namelist()
+    except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile):
+        return False
+    return any(name.lower().endswith((".ipynb", ".py")) for name in names)
 
 
 def pasted_line(source: str) -> int:

@@ -208,12 +208,13 @@ class _Repair(Restoration):
         self._restore_ordinary()
 
     def doubt_foreign(self, submitted: NotebookNode) -> None:
-        """Doubt every answer of a notebook that has cells with marks, but none of those that were handed out."""
-        marks = sorted({mark for cell in submitted.cells if (mark := grade_id(cell)) is not None})
-        if not marks or not self.known.keys().isdisjoint(marks):
+        """Doubt every answer of a notebook most of whose marked cells were not handed out with this assignment."""
+        marks = {mark for cell in submitted.cells if (mark := grade_id(cell)) is not None}
+        others = sorted(marks - self.known.keys())
+        if len(others) <= len(marks) - len(others):
             return
-        some = f"`{printable(marks[0])}`" + (f" and {len(marks) - 1} more" if len(marks) > 1 else "")
-        what = f"The notebook has none of the cells that were handed out, but others ({some}): it may be another assignment's"
+        some = f"`{printable(others[0])}`" + (f" and {len(others) - 1} more" if len(others) > 1 else "")
+        what = f"Cells of the notebook ({some}) were not handed out with this assignment: it may be another assignment's"
         self.notes.insert(0, f"{what}.")
         for name in self.expected:
             self.doubts[name] = what

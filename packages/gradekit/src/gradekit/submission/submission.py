@@ -139,6 +139,10 @@ class Submission:
             self._answer_to[test] = answer_of(self.notebook, test)
         return self._answer_to[test]
 
+    def asked_names(self, test: str) -> frozenset[str]:
+        """The names that the answer of a test cell has to define."""
+        return self._wanted_names(self.answer_to(test))
+
     def used_code(self, name: str, of_others: bool = True) -> list[str]:
         """The statements that the exercise `name` depends on, from all cells that the student wrote or changed.
 

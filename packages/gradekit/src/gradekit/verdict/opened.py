@@ -1,5 +1,6 @@
 """A submission's notebook, read and restored once for everything that follows: grading it, and writing its result."""
 
+import filecmp
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -95,6 +96,7 @@ def open_notebook(
         }
         whole = restored(handed_in.notebook, released, beside, added_later, drafts)
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
+        notes += [] if alone else _replaced_notes(folder, assignment)
         notebook = whole.notebook
         result = SubmissionResult(Status.UNGRADED, notes=notes, doubts=whole.doubts)
     return OpenedNotebook(assignment, name, folder, notebook, result, handed_in.versions, stamp)
@@ -115,6 +117,16 @@ def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
         for path in own
         for file in files_in(path, assignment.course.ignore)
     }
+
+
+def _replaced_notes(folder: Path, assignment: Assignment) -> Iterator[str]:
+    """A note about each file that the student changed, but that is the instructor's when the notebook runs."""
+    for original in assignment.handed_out():
+        own = folder / original.name
+        if own.is_symlink() or not own.is_file() or not original.is_file():
+            continue
+        if not assignment.is_replaceable(original.name) and not filecmp.cmp(own, original, shallow=False):
+            yield f"{printable(original.name)} is not the one that was handed out, which was used in its place."
 
 
 def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:
