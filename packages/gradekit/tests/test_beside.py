@@ -69,12 +69,19 @@ def test_a_folder_with_nothing_but_leftovers_has_no_notebook(both):
 
 
 @pytest.mark.parametrize("damaged", ["", '{"cells": [{"cell_'])
-def test_a_notebook_beside_one_that_can_t_be_read_is_named(both, damaged):
-    both.hand_in(both.released("# later"), name="p1 (1).ipynb")
-    (both.ours.folder("submitted") / "p1.ipynb").write_text(damaged)
+def test_a_notebook_beside_one_that_can_t_be_read_is_named_and_graded_once_it_has_the_right_name(
+    both, damaged
+):
+    both.hand_in(both.released(), name="p1 (1).ipynb")
+    folder = both.ours.folder("submitted")
+    (folder / "p1.ipynb").write_text(damaged)
     both.ours.run("gradekit", "autograde", "a1", succeeds=False)
     both.ours.run("nbgrader", "generate_feedback", "a1")
     assert "Handed in beside it, and not graded: p1 (1).ipynb." in both.ours.page()
+
+    (folder / "p1 (1).ipynb").replace(folder / "p1.ipynb")  # which keeps its time
+    both.ours.run("gradekit", "autograde", "a1")
+    assert both.ours.grades()["test_double"] == (2.0, False)
 
 
 def test_another_version_of_the_notebook_is_named_since_it_may_be_the_one_that_counts(both):

@@ -8,7 +8,7 @@ from gradekit.checks.asserts import assert_raises
 from gradekit.checks.comparison import CheckFailure
 from gradekit.course.printing import MAX_MESSAGE
 from gradekit.session.proxy import CheckHistory, Student
-from gradekit.session.values import StudentError
+from gradekit.session.values import Opaque, StudentError
 from gradekit.verdict.explanation import explain
 
 SECRET = "".join(chr(0x4E00 + number) for number in range(2_000))
@@ -96,3 +96,11 @@ def test_what_an_odd_value_does_to_a_check_is_not_the_check_s_fault(tmp_path, wr
     assert (
         "`run_all`, which this check uses to run your code, gave" in explain(found.value, student, check)[1]
     )
+
+
+def test_a_check_without_words_says_if_it_had_a_handle_instead_of_a_value():
+    student = _student(CheckHistory(last=("words", Opaque(0, "set"))))
+    said = "`words` returned a set, which checks can't look into."
+    assert explain(AssertionError(), student, CHECK) == ("failed", said)
+    assert explain(AssertionError("Too few."), student, CHECK) == ("failed", "Too few.")
+    assert explain(AssertionError(), _student(CheckHistory(last=("words", [1]))), CHECK) == ("failed", "")

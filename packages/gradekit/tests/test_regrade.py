@@ -81,6 +81,16 @@ def test_one_student_s_work_is_graded_again_and_a_quiet_run_says_only_what_chang
     assert "the scores of 1 of 2 students would change." in capsys.readouterr().out
 
 
+def test_a_late_penalty_that_changes_is_named(changed, capsys):
+    with changed.gradebook() as book:
+        book.find_submission_notebook("double", "01_double", "right").late_submission_penalty = 1
+        book.db.commit()
+    regrade(changed, "--dry-run")
+    assert "Late penalties are computed again as well" in capsys.readouterr().out
+    regrade(changed)
+    assert "right: late penalty 1 -> 0, by today's rules, deadlines and scores" in capsys.readouterr().out
+
+
 def test_a_score_that_was_not_written_is_not_counted_as_changed(changed, monkeypatch, capsys):
     monkeypatch.setattr(Writer, "write", lambda self, found, assignment: [f"{found.student}: not written: x"])
     assert regrade(changed) == 1

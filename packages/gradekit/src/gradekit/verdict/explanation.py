@@ -55,7 +55,8 @@ def explain(
         return CheckOutcome.FAILED, str(error)
     if isinstance(error, AssertionError):
         # pytest adds lines that may show values
-        return CheckOutcome.FAILED, "" if _is_introspection(error) else str(error).split("\n")[0]
+        text = _of_handle(student) if _is_introspection(error) else str(error).split("\n")[0]
+        return CheckOutcome.FAILED, text
     asked = asked_by(student) if student else None
     if asked is None or asked.last is None:
         return None
@@ -79,6 +80,14 @@ def explain(
                 "read again what it should return."
             )
     return None
+
+
+def _of_handle(student: Student | None) -> str:
+    """What to say of a check without words, if it had a handle to compare instead of a value."""
+    name, value = (asked_by(student).last if student else None) or ("", None)
+    if not isinstance(value, Opaque):
+        return ""
+    return f"`{name}` returned {with_article(value.type_name)}, which checks can't look into."
 
 
 def relation_to(error: BaseException, student: Student) -> str:
