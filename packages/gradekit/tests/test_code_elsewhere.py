@@ -171,6 +171,11 @@ def with_a_conflict_of_git_s_in_it(notebook):
 
 
 @case(None, True)
+def nothing_but_prose(notebook):
+    cell_of(notebook, "half").source = "Here I would divide x by two."
+
+
+@case(None, True)
 def between_lines_of_a_chat(notebook):
     text = f"Sure! Here is the function that you need:\n\n{HALF}\n\nThis function divides by two."
     cell_of(notebook, "half").source = text
@@ -348,7 +353,7 @@ def test_the_command_names_the_students(graded):
     awaits = "is undecided and awaits manual grading, as `gradekit table` explains:"
     assert double == f"  double {awaits} another assignment's, untouched with an archive"
     assert half.startswith(f"  half {awaits} a copy with the answer")
-    assert half.endswith("and 15 more")
+    assert half.endswith("and 16 more")
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ wrong.says(
     "At least one of your parameters gets no gradient, so it learns nothing: it is detached, or doesn't require gradients."
 )
 wrong("no_grad", RETURN, "with torch.no_grad():\n            return x * self.scale + self.shift")
-wrong.says("Under `torch.no_grad()` no gradient is recorded, so nothing is learned.")
+wrong.says("Gradients stop here, at `torch.no_grad()` or `.detach()`, so what comes before can't learn.")
 wrong(
     "in_place",
     RETURN,
     "x *= self.scale.detach()\n        return x * (self.scale / self.scale.detach()) + self.shift",
 )
-wrong.says("`x *= …` changes the tensor of the caller. Write `x * …`, which makes a new one.")
+wrong.says("Working in place, as `x *= …` does, changes the tensor of the caller. Write `x * …`, which makes a new one.")

@@ -97,7 +97,7 @@ wrong.says("Your table is float64, so the output for a float32 input becomes flo
 
 wrong.about("test_gradient_reaches_the_input")
 wrong("no_gradient", "x = x * math.sqrt(self.d_model)", "x = x.detach() * math.sqrt(self.d_model)")
-wrong.says("The input is detached, so the embeddings before the encoder can't learn.")
+wrong.says("No gradient reaches the input, so the embeddings before the encoder can't learn.")
 
 wrong.about("test_input_is_not_changed")
 wrong("input_changed", "x = x * math.sqrt(self.d_model)", "x *= math.sqrt(self.d_model)")

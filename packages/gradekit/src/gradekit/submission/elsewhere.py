@@ -310,6 +310,8 @@ class Candidates:
                     self._work.doubts.setdefault(
                         name, f"The answer cell `{name}` is Python code but for its line {line}"
                     )
+                elif _is_prose(cell.source):
+                    self._work.doubts.setdefault(name, f"The answer cell `{name}` has text that isn't code")
                 elif label := self._rest_below(cell):
                     self._work.doubts.setdefault(
                         name, f"The answer cell `{name}` seems to continue in the {label} below it"
@@ -384,6 +386,7 @@ class Candidates:
             not grade_id(cell)
             and not is_demo(cell)
             and id(cell) not in self._work.handed_out
+            and id(cell) not in self._work.copied
             and squeezed(cell.source) not in self._released
         )
 
@@ -432,6 +435,12 @@ class Candidates:
             if len(found) < _MAX_NAMES:
                 found |= {name.casefold(): place for name in self._work.definitions.of(code)}
         return found
+
+
+def _is_prose(source: str) -> bool:
+    """True if every line that is not empty or a comment is prose."""
+    lines = [line for line in source.split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    return bool(lines) and all(map(_PROSE.fullmatch, lines)) and parse(source) is None
 
 
 def _has_code(archive: Path) -> bool:

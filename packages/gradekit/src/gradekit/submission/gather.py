@@ -60,8 +60,8 @@ class Restoration:
     By grade_id: `known` has the released cells, `present` those found so far, `expected` the names that answers have
     to define. `handed_out` has the released versions of other cells, by the id of the cell object. `edits` are
     the changed code cells that are restored or not run, `rewritten` all cells that got the instructor's text back.
-    `pictured` are cells to which the student attached a picture, by their ids. `doubts` say what is uncertain about an
-    answer, by its grade_id.
+    `pictured` are cells to which the student attached a picture, by their ids. `copied` are new cells with the instructor's
+    code, by their ids. `doubts` say what is uncertain about an answer, by its grade_id.
     """
 
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
@@ -78,6 +78,7 @@ class Restoration:
         self.pictured = {id(cell) for cell in self.cells if set(cell.get("attachments") or ()) - given}
         self.doubts: dict[str, str] = {}
         self.handed_out: dict[int, NotebookNode] = {}
+        self.copied: set[int] = set()
         self.notes: list[str] = []
         self.definitions = Definitions()
 
@@ -213,8 +214,9 @@ class Gathering:
                     f"Your code uses {names} from the {label_of(cell, number)}, which may not be run when this is graded, so "
                     "a new cell above it has the same."
                 )
-                new[id(self._first_added(cell))] = v4.new_code_cell(source)
-                del new[id(self._first_added(cell))]["id"]  # a random one
+                copy = new[id(self._first_added(cell))] = v4.new_code_cell(source)
+                self._work.copied.add(id(copy))
+                del copy["id"]  # a random one
         self._work.cells[:] = [one for cell in cells for one in (new.get(id(cell)), cell) if one is not None]
 
     def _first_added(self, origin: NotebookNode) -> NotebookNode:
