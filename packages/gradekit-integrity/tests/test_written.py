@@ -1,8 +1,10 @@
 """`gradekit written`: groups, suggestions, and answers that try to influence them."""
 
 import pytest
+from nbformat import v4
 
-from gradekit.report.deal import WrittenAnswer
+from gradekit.report.answer_page import text_shown
+from gradekit.report.written import AnswerAsRead, Passage, WrittenAnswer
 from gradekit_integrity.written.suggesting import (
     GradedText,
     Suggestion,
@@ -15,7 +17,6 @@ from gradekit_integrity.written.written_questions import (
     WrittenQuestion,
     alike_groups,
     grouped,
-    text_shown,
     written_as_html,
 )
 
@@ -36,10 +37,15 @@ ANSWERS = {
 }
 
 
+def only(text: str) -> AnswerAsRead:
+    """An answer of which there is nothing but a text."""
+    return AnswerAsRead([Passage(v4.new_markdown_cell(text))])
+
+
 def question(scores: dict[str, float | None]) -> WrittenQuestion:
     """The question `why` with the answers of the class, and what people gave."""
     answers = [
-        AnswerText(WrittenAnswer(f"id-{name}", name, "double", "why", 5, scores.get(name)), text)
+        AnswerText(WrittenAnswer(f"id-{name}", name, "double", "why", 5, scores.get(name)), only(text))
         for name, text in ANSWERS.items()
     ]
     return grouped("why", 5, "", "Add up the points.", answers, suggesters())
@@ -49,7 +55,7 @@ def test_the_page_survives_hostile_answers(tmp_path):
     page = written_as_html("01_double", [question({"ann": 4})])
     assert "<script" not in page and "<img" not in page and "&lt;script&gt;" in page
     assert not {"\x1b", "\x07", "\u202e"} & set(page)
-    assert len(page) < 100_000 and "more characters: see formgrader" in page
+    assert len(page) < 100_000 and "more characters: see the notebook" in page
     assert page.count("Who wrote this") == len(ANSWERS)
 
 
@@ -118,7 +124,7 @@ def test_the_page_of_a_graded_class_has_all_answers_and_changes_no_grade(empty_c
 
 
 def test_one_point_is_a_point_and_the_rubric_is_shown_as_its_author_wrote_it():
-    answer = AnswerText(WrittenAnswer("id", "ann", "double", "why", 1, 1), ADDING)
+    answer = AnswerText(WrittenAnswer("id", "ann", "double", "why", 1, 1), only(ADDING))
     page = written_as_html("01_double", [grouped("why", 1, "", "**Rubric**\n\n- 1: *adds*", [answer], {})])
     assert "why (1 point, 1 answer)" in page and "1 of 1 point<" in page
     assert "<strong>Rubric</strong>" in page and "<em>adds</em>" in page

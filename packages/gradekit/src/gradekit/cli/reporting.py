@@ -125,13 +125,13 @@ def _share(text: str) -> float:
 def _deal(options: argparse.Namespace) -> None:
     from gradekit.report.deal import (
         Dealt,
-        answers_to_grade,
         deal_out,
         grader_names,
         read_lists,
         read_scores,
         write_lists,
     )
+    from gradekit.report.written import answers_to_grade
 
     if (options.to is None) == (options.scores is None):
         raise CourseError("use either --to ann,bob, to name the graders, or --scores FILE, to read a list")
