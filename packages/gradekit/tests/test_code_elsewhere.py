@@ -208,7 +208,10 @@ def graded(tmp_path_factory, made_once) -> TinyCourse:
             for file, content in files.items():
                 (folder / "01_double" / file).parent.mkdir(exist_ok=True)
                 (folder / "01_double" / file).write_text(content)
-        other = [code("softmax", HALF, solution=True), code("test_softmax", "assert half(4) == 2", grade=True)]
+        other = [
+            code("softmax", HALF, solution=True),
+            code("test_softmax", "assert half(4) == 2", grade=True),
+        ]
         course.hand_in("another assignment's", v4.new_notebook(cells=other))
         done = course.run("gradekit", "autograde", "01_double", "--workers", "1")
         (course.root / "printed.txt").write_text(f"{done.stdout}{done.stderr}")
