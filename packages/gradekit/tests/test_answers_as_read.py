@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from gradekit.report.answer_page import answer_as_html, class_room
-from gradekit.report.written import AnswerAsRead, Reader, answers_to_grade
+from gradekit.report.written import AnswerAsRead, AnswerReader, answers_to_grade
 
 from .tiny_course import TinyCourse
 from .written_class import ANSWERS, FIRST, SECOND, STEP, WHOLE, base64_png, make_class
@@ -33,7 +33,7 @@ def graded(written_original, tmp_path_factory) -> TinyCourse:
 @pytest.fixture(scope="module")
 def read(graded) -> dict[tuple[str, str], AnswerAsRead]:
     """All answers, by student and cell."""
-    reader = Reader(graded.running, graded.assignment)
+    reader = AnswerReader(graded.running, graded.assignment)
     found = answers_to_grade(graded.running, graded.assignment)
     return {(one.student, one.cell): reader.read(one) for one in found}
 
@@ -73,7 +73,7 @@ def test_both_halves_of_an_answer_are_shown_compared_and_dealt(read, lists, stud
     row = lists["second"][student, "why"]
     for half in (FIRST, SECOND):
         assert half in html and half in row["text"]
-    assert "[the student's " in row["text"]
+    assert "[The student's " in row["text"] and row["text"].index(FIRST) < row["text"].index(SECOND)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,9 @@ def test_a_text_in_another_cell_or_file_can_be_read_where_the_answer_is(read, li
 
 @pytest.mark.parametrize("student", ["pdf beside", "short and beside"])
 def test_a_file_that_no_page_can_show_is_named(read, lists, student):
+    row = lists["second"][student, "why"]
     assert "Handed in beside the notebook: scan.pdf" in answer_as_html(read[student, "why"], class_room())
-    assert "Handed in beside the notebook: scan.pdf." in lists["second"][student, "why"]["notes"]
+    assert f"Handed in beside the notebook (see {row['by']}.html): scan.pdf." in row["notes"]
 
 
 PICTURES = {
@@ -123,7 +124,9 @@ def test_pictures_are_on_the_page_and_named_in_the_list_with_their_page(graded, 
     assert f"Pictures, which {row['by']}.html shows: {name}." in row["notes"]
     page = (graded.root / "dealt" / "01_double" / f"{row['by']}.html").read_text()
     assert picture in page and "data:image" not in row["text"]
-    assert f"Pictures, which formgrader shows: {name}." in lists["first"][student, "why"]["notes"]
+    first = lists["first"][student, "why"]
+    where = "formgrader" if student != "attached" else f"{first['by']}.html"
+    assert f"Pictures, which {where} shows: {name}." in first["notes"]
 
 
 @pytest.mark.parametrize(
@@ -133,10 +136,12 @@ def test_pictures_are_on_the_page_and_named_in_the_list_with_their_page(graded, 
         ("picture on the web", "is not shown: pages load nothing from the web"),
     ],
 )
-def test_a_picture_that_is_not_there_is_missed_by_name(read, student, sentence):
+def test_a_picture_that_is_not_there_is_missed_by_name(read, lists, student, sentence):
     found = read[student, "why"]
     assert sentence in answer_as_html(found, class_room())
-    assert found.alone == "it shows a picture that isn't in the notebook"
+    assert found.alone == "it shows a picture that was not handed in"
+    row = lists["second"][student, "why"]
+    assert "Pictures that were not handed in: " in row["notes"] and "shows" not in row["notes"]
 
 
 def test_equal_words_with_other_pictures_are_another_kind_of_answer(read):
@@ -161,9 +166,15 @@ def test_a_task_is_answered_in_the_student_s_own_cells_and_not_by_its_own_text(r
     assert "Make a plan" not in untouched.text and untouched.alone == "nothing is next to the task"
 
 
-def test_the_page_of_a_second_reader_has_no_names_and_no_other_reader_s_answers(graded, lists):
+def test_a_page_has_no_names_all_second_readings_and_the_first_ones_of_which_formgrader_lacks_something(
+    graded, lists
+):
     pages = {name: (graded.root / "dealt/01_double" / f"{name}.html").read_text() for name in ("gus", "hal")}
-    for (student, _), row in lists["second"].items():
-        assert row["submission"] in pages[row["by"]]
-        assert row["submission"] not in pages["hal" if row["by"] == "gus" else "gus"]
-        assert f">{student}<" not in pages[row["by"]]
+    for reading in ("first", "second"):
+        for (student, cell), row in lists[reading].items():
+            page = pages[row["by"]]
+            needed = reading == "second" or (student, cell) in {("at the end", "why"), ("attached", "why")}
+            line = f"{reading.capitalize()} reading of the submission {row['submission']}"
+            assert line in page or not needed
+            assert f">{student}<" not in page
+    assert f"First reading of the submission {lists['first']['ann', 'why']['submission']}" not in str(pages)

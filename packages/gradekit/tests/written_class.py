@@ -94,31 +94,31 @@ for name, shade in {
 
 
 @answer
-def at_the_end(notebook):
+def at_the_end(notebook: NotebookNode) -> None:
     notebook.cells.append(v4.new_markdown_cell(f"My answer: {WHOLE}"))
 
 
 @answer
-def half_below(notebook):
+def half_below(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = FIRST
     put_below(notebook, "why", v4.new_markdown_cell(SECOND))
 
 
 @answer
-def half_above(notebook):
+def half_above(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = SECOND
     put_below(notebook, "question", v4.new_markdown_cell(FIRST))
 
 
 @answer
-def photo_below(notebook):
+def photo_below(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = WHOLE
     cell = v4.new_markdown_cell(PASTED, attachments={"image.png": {"image/png": base64_png(160)}})
     put_below(notebook, "why", cell)
 
 
 @answer
-def drawn_below(notebook):
+def drawn_below(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = WHOLE
     lines = [
         "import base64",
@@ -129,7 +129,7 @@ def drawn_below(notebook):
 
 
 @answer
-def split_with_its_mark(notebook):
+def split_with_its_mark(notebook: NotebookNode) -> None:
     own = cell_of(notebook, "why")
     own.source = FIRST
     half = deepcopy(own)
@@ -138,25 +138,25 @@ def split_with_its_mark(notebook):
 
 
 @answer
-def half_in_the_question(notebook):
+def half_in_the_question(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = SECOND
     cell_of(notebook, "question").source += f"\n\n{FIRST}"
 
 
 @answer
-def half_in_the_heading_below(notebook):
+def half_in_the_heading_below(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = FIRST
     cell_of(notebook, "plan").source = f"{SECOND}\n\n## A plan"
 
 
 @answer
-def short_and_elsewhere(notebook):
+def short_and_elsewhere(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = "See the end."
     notebook.cells.append(v4.new_markdown_cell(WHOLE))
 
 
 @answer
-def did_the_task(notebook):
+def did_the_task(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = WHOLE
     put_below(notebook, "task", v4.new_markdown_cell(STEP))
 

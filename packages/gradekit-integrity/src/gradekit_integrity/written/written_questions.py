@@ -1,7 +1,7 @@
 """The page of a class's written answers: grouped by likeness, with what was given for each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,9 +15,9 @@ from gradekit.course.cells import grade_id
 from gradekit.course.rubrics import rubric_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.markdown import safe_markdown
-from gradekit.report.answer_page import STYLE, answer_as_html, class_room, text_shown
+from gradekit.report.answer_page import STYLE, answer_as_html, class_room, question_as_html, text_shown
 from gradekit.report.pages import folder_of, page_environment, save_page
-from gradekit.report.written import AnswerAsRead, Reader, WrittenAnswer, answers_to_grade
+from gradekit.report.written import AnswerAsRead, AnswerReader, WrittenAnswer, answers_to_grade
 from gradekit.verdict.results import points_in_words, score_in_words
 from gradekit_integrity.written.suggesting import (
     COMPARED,
@@ -54,13 +54,17 @@ class AnswerText:
 
 @dataclass
 class WrittenQuestion:
-    """A question and the groups of its answers, the largest first; those `alone` must be read one by one."""
+    """A question and the groups of its answers, the largest first.
+
+    Those `alone` must be read one by one. `asked` is the question and the model answer, as HTML.
+    """
 
     cell: str
     points: float
     rubric: str
     groups: list[list[AnswerText]]
     alone: list[AnswerText] = field(default_factory=list)
+    asked: str = ""
 
     @property
     def answers(self) -> list[AnswerText]:
@@ -109,7 +113,7 @@ def written_questions(
 ) -> list[WrittenQuestion]:
     """All questions that people grade, with the answers of the class and suggestions for each."""
     by_question: dict[tuple[str, str], list[AnswerText]] = {}
-    answers, reader = answers_to_grade(course, assignment), Reader(course, assignment)
+    answers, reader = answers_to_grade(course, assignment), AnswerReader(course, assignment)
     with course.alone():
         for answer in answers:
             found = AnswerText(answer, reader.read(answer))
@@ -125,7 +129,8 @@ def _question(
 ) -> WrittenQuestion:
     notebook, cell = place
     question, rubric = _question_above(assignment, notebook, cell), rubric_of(assignment, notebook, cell)
-    return grouped(cell, answers[0].of.points, question, rubric, answers, asked)
+    found = grouped(cell, answers[0].of.points, question, rubric, answers, asked)
+    return replace(found, asked=question_as_html(assignment, notebook, cell))
 
 
 def grouped(

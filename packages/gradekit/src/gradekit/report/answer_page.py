@@ -5,13 +5,15 @@ tables and formulas are below it as feedback pages show them, so nothing of a st
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path, PurePath
 
 from nbformat import NotebookNode
 
+from gradekit.course import Assignment, read_notebook
+from gradekit.course.cells import grade_id, without_markers
 from gradekit.course.files import handed_in_letter
 from gradekit.course.printing import printable
 from gradekit.page.budget import PageBudget
@@ -22,7 +24,7 @@ from gradekit.report.pages import page_environment
 from gradekit.report.written import AnswerAsRead, Passage
 
 #: characters of a text on a page
-MAX_TEXT = 10_000
+SHOWN_OF_TEXT = 10_000
 #: CPU seconds and characters of HTML for what the code of an answer displayed
 _SECONDS, _CHARACTERS = 2.0, 500_000
 #: for what `answer_as_html` writes
@@ -34,7 +36,7 @@ th, td { border: 1px solid #777; padding: 0 .4rem; }
 .note { border: 1px solid #777; padding: .2rem .5rem; }
 .where { font-style: italic; margin: .3rem 0 0; }
 .shown { background: #f4f4f4; padding: .1rem .6rem; overflow-x: auto; }
-.shown pre { font-family: monospace; }"""
+.shown pre, pre.code { font-family: monospace; }"""
 _TEMPLATES = Path(__file__).parent / "templates"
 _MAY_NEED_A_PAGE = re.compile(r"!\[|[<$|]|\\[(\[b]|attachment:")
 _NEEDS_A_PAGE = re.compile(r"<(?:img|table|math)\b|<em>\(")
@@ -48,6 +50,7 @@ class _Shown:
     where: str
     text: str
     html: str
+    is_code: bool
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,9 @@ class _File:
 
 @dataclass(frozen=True)
 class AnswerOnPage:
-    """An answer on the page of a second reader, without the student's name."""
+    """An answer on the page of a grader, without the student's name. `reading` is "First" or "Second"."""
 
+    reading: str
     submission: str
     cell: str
     html: str
@@ -70,29 +74,58 @@ def class_room() -> Room:
     return Room(3 * PAGE_BYTES, 10 * PAGE_PIXELS, 4 * PAGE_PICTURES)
 
 
-def text_shown(text: str, most: int = MAX_TEXT) -> str:
+def text_shown(text: str, most: int = SHOWN_OF_TEXT) -> str:
     """The beginning of a text of a stranger, with control characters made visible."""
     more = f"\n[{len(text) - most:,} more characters: see the notebook]" if len(text) > most else ""
     return "\n".join(printable(line, None) for line in text[:most].split("\n")) + more
 
 
-def answer_as_html(read: AnswerAsRead, room: Room, most: int = MAX_TEXT) -> str:
+def answer_as_html(read: AnswerAsRead, room: Room, most: int = SHOWN_OF_TEXT) -> str:
     """An answer, and all that may belong to it, as sanitized HTML."""
     pictures = Pictures(read.folder, room)
     template = page_environment(_TEMPLATES).get_template("answer.html.j2")
     return template.render(
         notes=[text_shown(note, most) for note in read.notes],
         passages=[
-            _Shown(one.where, text_shown(one.text, most), _as_page(one, pictures)) for one in read.passages
+            _Shown(
+                one.where,
+                text_shown(one.text, most),
+                _as_page(one, pictures),
+                one.cell.cell_type == "code",
+            )
+            for one in read.passages
         ],
         files=[_File(printable(name), _file_as_html(read.folder, name, pictures)) for name in read.files],
     )
 
 
-def page_of_answers(title: str, answers: Sequence[AnswerOnPage]) -> str:
-    """A page of answers, without names and scores."""
+def question_as_html(assignment: Assignment, notebook: str, cell: str) -> str:
+    """The question, and the model answer with its rubric, from the source notebook; empty if that is gone."""
+    path = assignment.source_folder / f"{notebook}.ipynb"
+    cells = read_notebook(path).cells if path.is_file() else []
+    place = next((place for place, one in enumerate(cells) if grade_id(one) == cell), None)
+    if place is None:
+        return ""
+    pictures = Pictures(assignment.source_folder)
+    parts = []
+    for title, one in (("Question", cells[place - 1] if place else None), ("Model answer", cells[place])):
+        if one is not None:
+            text, embedded = text_and_pictures(without_markers(one.source))
+            is_code = one.cell_type == "code"
+            html = f"<pre>{escape(text)}</pre>" if is_code else _without_headings(safe_markdown(text))
+            shown = pictures.put_into(html, embedded, one.get("attachments") or {})
+            parts.append(f'<p class="where">{title}:</p><div class="shown">{shown}</div>')
+    return "".join(parts)
+
+
+def page_of_answers(title: str, questions: Mapping[str, str], answers: Sequence[AnswerOnPage]) -> str:
+    """A page of answers, without names and scores.
+
+    Args:
+        questions: what `question_as_html` says about each, by the name of the answer cell.
+    """
     template = page_environment(_TEMPLATES).get_template("answers.html.j2")
-    return template.render(title=title, answers=answers, style=STYLE)
+    return template.render(title=title, questions=questions, answers=answers, style=STYLE)
 
 
 def _as_page(passage: Passage, pictures: Pictures) -> str:
@@ -103,8 +136,8 @@ def _as_page(passage: Passage, pictures: Pictures) -> str:
     html = ""
     if _MAY_NEED_A_PAGE.search(cell.source):
         text, embedded = text_and_pictures(cell.source)
-        html = pictures.put_into(safe_markdown(text[:MAX_TEXT]), embedded, cell.get("attachments") or {})
-        html = _HEADING.sub(lambda tag: "</b></p>" if tag[1] else "<p><b>", html)
+        html = pictures.put_into(safe_markdown(text[:SHOWN_OF_TEXT]), embedded, cell.get("attachments") or {})
+        html = _without_headings(html)
         html = html if _NEEDS_A_PAGE.search(html) else ""
     for name in passage.unmentioned:
         attached = pictures.put_into(
@@ -126,9 +159,13 @@ def _outputs(cell: NotebookNode, pictures: Pictures) -> str:
             case "error":
                 parts.append(printed("\n".join(output.traceback) or f"{output.ename}: {output.evalue}"))
             case _:
-                html = displayed.html(output.data)
-                parts.append(_HEADING.sub(lambda tag: "</b></p>" if tag[1] else "<p><b>", html))
+                parts.append(_without_headings(displayed.html(output.data)))
     return "".join(parts)
+
+
+def _without_headings(html: str) -> str:
+    """The headings as bold text, since they aren't those of the page."""
+    return _HEADING.sub(lambda tag: "</b></p>" if tag[1] else "<p><b>", html)
 
 
 def _figure(address: str) -> str:

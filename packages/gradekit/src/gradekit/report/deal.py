@@ -19,9 +19,15 @@ from gradekit.course.printing import defused, first_of, printable, quoted
 from gradekit.course.rubrics import RubricItem, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.pictures import Room
-from gradekit.report.answer_page import AnswerOnPage, answer_as_html, class_room, page_of_answers
+from gradekit.report.answer_page import (
+    AnswerOnPage,
+    answer_as_html,
+    class_room,
+    page_of_answers,
+    question_as_html,
+)
 from gradekit.report.pages import save_page
-from gradekit.report.written import AnswerAsRead, Reader, WrittenAnswer
+from gradekit.report.written import AnswerAsRead, AnswerReader, WrittenAnswer
 
 _FOLDER = "dealt"
 #: entry in the column `score` for a first reading, whose scores are in nbgrader's gradebook
@@ -194,8 +200,8 @@ def write_lists(
 ) -> list[Path]:
     """Write a list for each grader, without names of students, and remove those of others; returns the paths.
 
-    A second reader, who must not see in formgrader how an answer has been graded, also gets a page with the answers and
-    their pictures. Its name is that of the list.
+    Beside a list is a page of the same name with the answers and their pictures: those of second readings, since a second
+    reader must not see in formgrader how an answer has been graded, and those of which formgrader doesn't show everything.
     """
     folder = assignment.course.root / _FOLDER / assignment.name
     of_submission: dict[str, list[WrittenAnswer]] = {}
@@ -204,7 +210,7 @@ def write_lists(
     rows: dict[str, list[tuple[str, ...]]] = {}
     pages: dict[str, list[AnswerOnPage]] = {}
     rooms: dict[str, Room] = {}
-    reader = Reader(course, assignment)
+    reader = AnswerReader(course, assignment)
     for reading in dealt.readings:
         page = f"{reading.grader}.html"
         for answer in of_submission.get(reading.submission, []):
@@ -218,15 +224,21 @@ def write_lists(
                 # the numbers that were typed are those of the rubric beside them
                 items = known.items if known else ""
                 rubric = known.rubric if known and items else _numbered(assignment, answer)
+            on_page = reading.second or not read.is_plain
+            if on_page:
                 html = answer_as_html(read, rooms.setdefault(reading.grader, class_room()), _MAX_ON_PAGE)
                 pages.setdefault(reading.grader, []).append(
-                    AnswerOnPage(answer.submission, answer.cell, html)
+                    AnswerOnPage(kind.capitalize(), answer.submission, answer.cell, html)
                 )
-            notes = _harmless("\n".join(_notes(read, page if reading.second else "formgrader")))
+            notes = _harmless("\n".join(_notes(read, page if on_page else "formgrader")))
             link = f"{address.rstrip('/')}/formgrader/submissions/{answer.submission}"
             cell, points = str(defused(answer.cell)), f"{answer.points:g}"
             row = (kind, cell, points, score, items, link, text, notes, _harmless(rubric), answer.submission)
             rows.setdefault(reading.grader, []).append(row)
+    questions = {
+        cell: question_as_html(assignment, notebook, cell)
+        for notebook, cell in dict.fromkeys((answer.notebook, answer.cell) for answer in answers)
+    }
     paths = []
     for grader in sorted({reading.grader for reading in dealt.readings}):
         table = StringIO()
@@ -235,7 +247,7 @@ def write_lists(
         write_atomically(paths[-1], table.getvalue())
         if grader in pages:
             title = f"{assignment.name}: answers for {grader}"
-            save_page(folder / f"{grader}.html", page_of_answers(title, pages[grader]))
+            save_page(folder / f"{grader}.html", page_of_answers(title, questions, pages[grader]))
         else:
             (folder / f"{grader}.html").unlink(missing_ok=True)
     for path in set(_lists(assignment)) - set(paths):
@@ -251,12 +263,12 @@ def _notes(read: AnswerAsRead, where: str) -> Iterator[str]:
         where: the page that shows it.
     """
     yield from read.notes
-    names = [name for passage in read.passages for name in passage.names]
-    if names:
-        shown = first_of(names, _MAX_NAMED)
-        yield f"Pictures, which {where} shows: {shown}."
+    if names := read.names:
+        yield f"Pictures, which {where} shows: {first_of(names, _MAX_NAMED)}."
+    if read.missing:
+        yield f"Pictures that were not handed in: {first_of(read.missing, _MAX_NAMED)}."
     if read.files:
-        yield f"Handed in beside the notebook: {first_of(read.files, _MAX_NAMED)}."
+        yield f"Handed in beside the notebook (see {where}): {first_of(read.files, _MAX_NAMED)}."
 
 
 def _cut(text: str, page: str) -> str:

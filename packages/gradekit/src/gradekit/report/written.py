@@ -89,13 +89,14 @@ class AnswerAsRead:
     """All that is known about an answer.
 
     Args:
-        passages: the answer, and then what is next to it or may belong to it.
+        passages: the answer with what is next to it, in the order of the notebook, and then what may belong to it.
         notes: sentences about the answer, from the result of the notebook.
         files: of the student's, beside the notebook, that may belong to the answer; paths below `folder`.
         folder: of the notebook; None if it is unknown.
         alone: why its words must not be compared with those of others; empty if they may be.
         pictures: digests of its pictures. Only answers with the same ones may be compared.
         blank: nothing was answered.
+        missing: names of pictures that its text shows and that aren't there.
     """
 
     passages: Sequence[Passage]
@@ -105,6 +106,19 @@ class AnswerAsRead:
     alone: str = ""
     pictures: tuple[str, ...] = ()
     blank: bool = False
+    missing: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its pictures that are there."""
+        found = (name for passage in self.passages for name in passage.names)
+        return [name for name in found if name not in self.missing]
+
+    @property
+    def is_plain(self) -> bool:
+        """True if formgrader shows all of it in the answer cell and next to it."""
+        attached = any(passage.unmentioned for passage in self.passages)
+        return not (self.notes or self.files or attached)
 
     @property
     def text(self) -> str:
@@ -158,7 +172,7 @@ def _graded_by_hand(course: RunningCourse, assignment: Assignment) -> list[Writt
         ]
 
 
-class Reader:
+class AnswerReader:
     """Reads the answers of an assignment from the autograded notebooks."""
 
     def __init__(self, course: RunningCourse, assignment: Assignment) -> None:
@@ -220,8 +234,13 @@ class _Work:
             return AnswerAsRead([], notes, files[:_MAX_FILES], self.folder, "the notebook has no such cell")
         is_task = not is_answer_cell(own)
         near = self._near(name)
-        passages = [] if is_task else [Passage(own)]
-        passages += [self._passage(place, where) for place, where in near.items()]
+        at = next(place for place, cell in enumerate(self.notebook.cells) if cell is own)
+        above, below = (
+            [self._passage(place, where) for place, where in near.items() if (place < at) is is_above]
+            for is_above in (True, False)
+        )
+        itself = [] if is_task else [Passage(own, "The answer cell" if above else "")]
+        passages = [*above, *itself, *below]
         blank = (is_task or self._is_blank(own, original)) and not near
         words = sum(len(_LETTER.findall(_NO_WORDS.sub(" ", passage.text))) for passage in passages)
         unsure = bool(notes) or blank or words < LITTLE
@@ -229,11 +248,11 @@ class _Work:
         if unsure:
             others = (place for place in self._other_texts(name) if place not in near)
             passages += [self._passage(place, _elsewhere(place)) for place in others]
-        pictures = self._digests(passages, original)
+        pictures, missing = self._digests(passages, original)
         if notes:
             alone = "there is a note about it"
-        elif pictures is None:
-            alone = "it shows a picture that isn't in the notebook"
+        elif missing:
+            alone = "it shows a picture that was not handed in"
         elif pictures and words < LITTLE:
             alone = "it is little else than pictures"
         elif not is_task and blank and (own.get("attachments") or beside or len(passages) > 1):
@@ -247,7 +266,7 @@ class _Work:
         else:
             alone = ""
         return AnswerAsRead(
-            passages, notes, beside[:_MAX_FILES], self.folder, alone, tuple(pictures or ()), blank
+            passages, notes, beside[:_MAX_FILES], self.folder, alone, pictures, blank, missing
         )
 
     def _is_blank(self, cell: NotebookNode, original: NotebookNode | None) -> bool:
@@ -281,12 +300,12 @@ class _Work:
         for step, side in ((-1, "above"), (1, "below")):
             place = own + step
             while 0 <= place < len(cells) and self._is_own(cells[place]):
-                found[place] = f"the student's own cell {side}, number {place + 1}"
+                found[place] = f"The student's own cell {side}, number {place + 1}"
                 place += step
             if 0 <= place < len(cells) and cells[place].cell_type != "code":
-                found[place] = f"the student's text in the given cell {side}, number {place + 1}"
+                found[place] = f"The student's text in the given cell {side}, number {place + 1}"
         filled = (place for place in found if self._has_content(cells[place]))
-        return {place: found[place] for place in sorted(filled, key=lambda one: (one < own, one))}
+        return {place: found[place] for place in sorted(filled)}
 
     def _has_content(self, cell: NotebookNode) -> bool:
         attached = bool(cell.get("attachments")) and self._is_own(cell)
@@ -306,10 +325,12 @@ class _Work:
             if cell.cell_type != "code" or (self._is_own(cell) and prose_in(cell.source).strip()):
                 yield place
 
-    def _digests(self, passages: Sequence[Passage], original: NotebookNode | None) -> list[str] | None:
-        """Digests of the student's pictures; None if one of them isn't there."""
+    def _digests(
+        self, passages: Sequence[Passage], original: NotebookNode | None
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Digests of the student's pictures, and the names of those that aren't there."""
         given: Attachments = (original.get("attachments") or {}) if original is not None else {}
-        pictures, found = Pictures(self.folder), set()
+        pictures, found, missing = Pictures(self.folder), set[str](), list[str]()
         for passage in passages:
             cell = passage.cell
             attachments: Attachments = cell.get("attachments") or {}
@@ -324,15 +345,16 @@ class _Work:
                 try:
                     content = pictures.data_at(address, embedded, attachments)
                 except NotShown:
-                    return None
+                    missing.append(unquote(address.removeprefix(ADDRESS)))
+                    continue
                 path = None if address.startswith(ADDRESS) else pictures.path_of(address)
                 if path is not None and path.relative_to(self.folder) not in self.handed_out:
                     found.add(_digest(content))
-        return sorted(found)
+        return tuple(sorted(found)), tuple(missing)
 
 
 def _elsewhere(place: int) -> str:
-    return f"the student's text in the cell number {place + 1}"
+    return f"The student's text in the cell number {place + 1}"
 
 
 def _formatted(cell: NotebookNode) -> str:
