@@ -178,6 +178,11 @@ def test_equal_words_are_in_one_group_only_if_their_pictures_are_equal(why_and_t
         assert not (answer.read.pictures and answer.suggested)
 
 
+def test_answers_whose_ends_are_not_compared_are_alike_only_if_these_are_equal(why_and_task):
+    groups = [{answer.of.student for answer in group} for group in why_and_task["why"].groups]
+    assert {"very long"} in groups and {"very long with another end"} in groups
+
+
 def test_tasks_that_nobody_began_are_no_group_of_equal_answers(why_and_task):
     alone = {answer.of.student for answer in why_and_task["task"].alone}
     # the text in the heading may belong to either of the two questions around it
@@ -188,7 +193,7 @@ def test_the_page_shows_each_picture_and_why_an_answer_is_read_by_itself(
     graded_by_hand, why_and_task, capsys
 ):
     page = write_written(graded_by_hand.assignment, list(why_and_task.values())).read_text()
-    assert page.count("<img ") == 11 and "Read one by one: " in page
+    assert page.count("<img ") == 17 and "Read one by one: " in page
     assert "Not compared with others: it is little else than pictures." in page
     assert "something else may be its answer: the file answer.txt" in page
     graded_by_hand.hand_in("eve", "this is no notebook")

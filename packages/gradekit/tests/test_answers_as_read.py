@@ -14,7 +14,8 @@ from .written_class import ANSWERS, FIRST, SECOND, STEP, WHOLE, base64_png, make
 #: students whose answers are nothing but words
 COMPARED = {
     *("ann", "bob", "table", "hidden in html", "half below", "half above", "half in the heading below"),
-    "half in the question",
+    *("half in the question", "photo in the question", "photo in the heading below"),
+    *("very long", "very long with another end"),
     *("did the task", "photo below", "drawn below"),
     *("text and photo", "text and other photo", "text and the same photo"),
 }
@@ -112,6 +113,15 @@ PICTURES = {
     **{"photo in the text": (100, "a picture in the text itself"), "picture beside": (60, "mine.png")},
     **{"text and photo": (120, "image.png"), "photo below": (160, "image.png")},
     "drawn below": (180, "a picture that the code displayed"),
+    **{
+        f"photo {place}": (shade, "image.png")
+        for place, shade in {
+            "at the end": 190,
+            "in the question": 200,
+            "in the heading below": 210,
+            "only in the question": 220,
+        }.items()
+    },
 }
 
 
@@ -125,7 +135,7 @@ def test_pictures_are_on_the_page_and_named_in_the_list_with_their_page(graded, 
     page = (graded.root / "dealt" / "01_double" / f"{row['by']}.html").read_text()
     assert picture in page and "data:image" not in row["text"]
     first = lists["first"][student, "why"]
-    where = "formgrader" if student != "attached" else f"{first['by']}.html"
+    where = f"{first['by']}.html" if read[student, "why"].notes else "formgrader"
     assert f"Pictures, which {where} shows: {name}." in first["notes"]
 
 

@@ -98,6 +98,45 @@ def at_the_end(notebook: NotebookNode) -> None:
     notebook.cells.append(v4.new_markdown_cell(f"My answer: {WHOLE}"))
 
 
+def photo_of(shade: int) -> dict[str, object]:
+    return {"image.png": {"image/png": base64_png(shade)}}
+
+
+@answer
+def photo_at_the_end(notebook: NotebookNode) -> None:
+    notebook.cells.append(v4.new_markdown_cell(PASTED, attachments=photo_of(190)))
+
+
+@answer
+def photo_in_the_question(notebook: NotebookNode) -> None:
+    cell_of(notebook, "why").source = WHOLE
+    cell = cell_of(notebook, "question")
+    cell.update(source=f"{cell.source}\n\n{PASTED}", attachments=photo_of(200))
+
+
+@answer
+def photo_in_the_heading_below(notebook: NotebookNode) -> None:
+    cell_of(notebook, "why").source = WHOLE
+    cell = cell_of(notebook, "plan")
+    cell.update(source=f"{PASTED}\n\n{cell.source}", attachments=photo_of(210))
+
+
+@answer
+def photo_only_in_the_question(notebook: NotebookNode) -> None:
+    cell = cell_of(notebook, "question")
+    cell.update(source=f"{cell.source}\n\n{PASTED}", attachments=photo_of(220))
+
+
+@answer
+def very_long(notebook: NotebookNode) -> None:
+    cell_of(notebook, "why").source = f"{WHOLE} " * 200 + "The end."
+
+
+@answer
+def very_long_with_another_end(notebook: NotebookNode) -> None:
+    cell_of(notebook, "why").source = f"{WHOLE} " * 200 + "Quite another end of it all."
+
+
 @answer
 def half_below(notebook: NotebookNode) -> None:
     cell_of(notebook, "why").source = FIRST

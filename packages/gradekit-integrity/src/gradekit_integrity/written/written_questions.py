@@ -49,7 +49,12 @@ class AnswerText:
     @property
     def judged_by_words(self) -> bool:
         """True if a suggestion may rely on the words of the answer."""
-        return not (self.read.alone or self.read.pictures or self.read.blank)
+        return not (self.read.alone or self.read.pictures or self.read.blank or self.rest)
+
+    @property
+    def rest(self) -> str:
+        """What is too far below to be compared word by word."""
+        return self.text[COMPARED:]
 
 
 @dataclass
@@ -155,7 +160,7 @@ def grouped(
                 answer.suggested[name] = found
     alone = [answer for answer in answers if answer.read.alone]
     compared = [answer for answer in answers if not answer.read.alone]
-    kinds = [(answer.read.pictures, answer.read.blank) for answer in compared]
+    kinds = [(answer.read.pictures, answer.read.blank, answer.rest) for answer in compared]
     groups = alike_groups([answer.text for answer in compared], kinds)
     return WrittenQuestion(
         cell, points, rubric, [[compared[one] for one in group] for group in groups], alone

@@ -25,6 +25,8 @@ from gradekit.report.written import AnswerAsRead, Passage
 
 #: characters of a text on a page
 SHOWN_OF_TEXT = 10_000
+#: files beside a notebook that are listed
+_MAX_FILES = 50
 #: CPU seconds and characters of HTML for what the code of an answer displayed
 _SECONDS, _CHARACTERS = 2.0, 500_000
 #: for what `answer_as_html` writes
@@ -95,7 +97,11 @@ def answer_as_html(read: AnswerAsRead, room: Room, most: int = SHOWN_OF_TEXT) ->
             )
             for one in read.passages
         ],
-        files=[_File(printable(name), _file_as_html(read.folder, name, pictures)) for name in read.files],
+        files=[
+            _File(printable(name), _file_as_html(read.folder, name, pictures))
+            for name in read.files[:_MAX_FILES]
+        ],
+        more_files=max(0, len(read.files) - _MAX_FILES),
     )
 
 

@@ -236,7 +236,7 @@ def write_lists(
             row = (kind, cell, points, score, items, link, text, notes, _harmless(rubric), answer.submission)
             rows.setdefault(reading.grader, []).append(row)
     questions = {
-        cell: question_as_html(assignment, notebook, cell)
+        f"{cell} ({notebook}.ipynb)": question_as_html(assignment, notebook, cell)
         for notebook, cell in dict.fromkeys((answer.notebook, answer.cell) for answer in answers)
     }
     paths = []

@@ -29,8 +29,6 @@ from gradekit.submission.names import squeezed
 
 #: letters of a text that is too short to be sure that it is the answer, rather than a hint where the answer is
 LITTLE = 50
-#: files beside a notebook that are listed
-_MAX_FILES = 50
 _LETTER = re.compile(r"[^\W_]")
 #: pictures, and the addresses of links
 _NO_WORDS = re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^<>]*>|https?://\S+")
@@ -231,9 +229,9 @@ class _Work:
     def read(self, name: str, notes: Sequence[str], files: Sequence[str]) -> AnswerAsRead:
         own, original = find_cell(self.notebook, name), find_cell(self.released, name)
         if own is None:
-            return AnswerAsRead([], notes, files[:_MAX_FILES], self.folder, "the notebook has no such cell")
+            return AnswerAsRead([], notes, files, self.folder, "the notebook has no such cell")
         is_task = not is_answer_cell(own)
-        near = self._near(name)
+        near = {place: where for place, where in self._near(name).items() if not self._is_copied(place, own)}
         at = next(place for place, cell in enumerate(self.notebook.cells) if cell is own)
         above, below = (
             [self._passage(place, where) for place, where in near.items() if (place < at) is is_above]
@@ -246,7 +244,8 @@ class _Work:
         unsure = bool(notes) or blank or words < LITTLE
         beside = [one for one in files if unsure and not any(one in passage.text for passage in passages)]
         if unsure:
-            others = (place for place in self._other_texts(name) if place not in near)
+            next_to_it = self._near(name)
+            others = (place for place in self._other_texts(name) if place not in next_to_it)
             passages += [self._passage(place, _elsewhere(place)) for place in others]
         pictures, missing = self._digests(passages, original)
         if notes:
@@ -265,9 +264,7 @@ class _Work:
             alone = "it is short, and something else may belong to it"
         else:
             alone = ""
-        return AnswerAsRead(
-            passages, notes, beside[:_MAX_FILES], self.folder, alone, pictures, blank, missing
-        )
+        return AnswerAsRead(passages, notes, beside, self.folder, alone, pictures, blank, missing)
 
     def _is_blank(self, cell: NotebookNode, original: NotebookNode | None) -> bool:
         source = squeezed(cell.source)
@@ -306,6 +303,12 @@ class _Work:
                 found[place] = f"The student's text in the given cell {side}, number {place + 1}"
         filled = (place for place in found if self._has_content(cells[place]))
         return {place: found[place] for place in sorted(filled)}
+
+    def _is_copied(self, place: int, own: NotebookNode) -> bool:
+        """True if the answer cell has the same, since grading has copied it there."""
+        cell = self.notebook.cells[place]
+        attached = (cell.get("attachments") or {}).keys() <= (own.get("attachments") or {}).keys()
+        return attached and cell.cell_type != "code" and self._added(cell).strip() in own.source
 
     def _has_content(self, cell: NotebookNode) -> bool:
         attached = bool(cell.get("attachments")) and self._is_own(cell)
