@@ -1,8 +1,12 @@
 """`gradekit written`: groups, suggestions, and answers that try to influence them."""
 
-import pytest
+import shutil
 
-from gradekit.report.deal import WrittenAnswer
+import pytest
+from nbformat import v4
+
+from gradekit.report.answer_page import text_shown
+from gradekit.report.written import AnswerAsRead, Passage, WrittenAnswer
 from gradekit_integrity.written.suggesting import (
     GradedText,
     Suggestion,
@@ -15,11 +19,14 @@ from gradekit_integrity.written.written_questions import (
     WrittenQuestion,
     alike_groups,
     grouped,
-    text_shown,
+    write_written,
     written_as_html,
+    written_questions,
 )
 
-from ...gradekit.tests.tiny_course import RIGHT, RIGHT_HALF
+from ...gradekit.tests.tiny_course import RIGHT, RIGHT_HALF, TinyCourse
+from ...gradekit.tests.written_class import ANSWERS as PLACES
+from ...gradekit.tests.written_class import make_class
 
 ADDING = "Adding a number to itself doubles it, since there are then two of it."
 SAME = "Adding a number to itself doubles it, since there are two of it then!"
@@ -36,10 +43,15 @@ ANSWERS = {
 }
 
 
+def only(text: str) -> AnswerAsRead:
+    """An answer of which there is nothing but a text."""
+    return AnswerAsRead([Passage(v4.new_markdown_cell(text))])
+
+
 def question(scores: dict[str, float | None]) -> WrittenQuestion:
     """The question `why` with the answers of the class, and what people gave."""
     answers = [
-        AnswerText(WrittenAnswer(f"id-{name}", name, "double", "why", 5, scores.get(name)), text)
+        AnswerText(WrittenAnswer(f"id-{name}", name, "double", "why", 5, scores.get(name)), only(text))
         for name, text in ANSWERS.items()
     ]
     return grouped("why", 5, "", "Add up the points.", answers, suggesters())
@@ -49,7 +61,7 @@ def test_the_page_survives_hostile_answers(tmp_path):
     page = written_as_html("01_double", [question({"ann": 4})])
     assert "<script" not in page and "<img" not in page and "&lt;script&gt;" in page
     assert not {"\x1b", "\x07", "\u202e"} & set(page)
-    assert len(page) < 100_000 and "more characters: see formgrader" in page
+    assert len(page) < 100_000 and "more characters: see the notebook" in page
     assert page.count("Who wrote this") == len(ANSWERS)
 
 
@@ -118,7 +130,80 @@ def test_the_page_of_a_graded_class_has_all_answers_and_changes_no_grade(empty_c
 
 
 def test_one_point_is_a_point_and_the_rubric_is_shown_as_its_author_wrote_it():
-    answer = AnswerText(WrittenAnswer("id", "ann", "double", "why", 1, 1), ADDING)
+    answer = AnswerText(WrittenAnswer("id", "ann", "double", "why", 1, 1), only(ADDING))
     page = written_as_html("01_double", [grouped("why", 1, "", "**Rubric**\n\n- 1: *adds*", [answer], {})])
     assert "why (1 point, 1 answer)" in page and "1 of 1 point<" in page
     assert "<strong>Rubric</strong>" in page and "<em>adds</em>" in page
+
+
+@pytest.fixture(scope="module")
+def graded_by_hand(made_once, tmp_path_factory) -> TinyCourse:
+    """A class with answers in all places and of all kinds, of which a person has graded some."""
+    original = made_once("answers as read", make_class)
+    course = TinyCourse(shutil.copytree(original, tmp_path_factory.mktemp("by hand") / "course"))
+    with course.gradebook() as gradebook:
+        for student in ("ann", "at the end", "photo", "text and photo", "half below", "short and elsewhere"):
+            grade = gradebook.find_grade("why", "double", "01_double", student)
+            grade.manual_score, grade.needs_manual_grade = 4, False
+        gradebook.db.commit()
+    return course
+
+
+@pytest.fixture(scope="module")
+def why_and_task(graded_by_hand) -> dict[str, WrittenQuestion]:
+    found = written_questions(graded_by_hand.running, graded_by_hand.assignment, suggesters())
+    return {question.cell: question for question in found}
+
+
+def test_what_is_uncertain_is_in_no_group_and_nothing_is_suggested_for_it(why_and_task):
+    question = why_and_task["why"]
+    alone = {answer.of.student for answer in question.alone}
+    assert {"at the end", "answer beside", "pdf beside", "attached", "photo", "other photo"} < alone
+    assert {"link", "photo lost", "short and elsewhere", "split with its mark"} < alone
+    assert {answer.of.student for answer in question.answers} == {*PLACES}
+    suggested = {answer.of.student for answer in question.answers if answer.suggested}
+    assert "bob" in suggested and suggested.isdisjoint(alone)
+
+
+def test_an_answer_in_two_cells_is_compared_as_a_whole(why_and_task):
+    groups = [{answer.of.student for answer in group} for group in why_and_task["why"].groups]
+    (whole,) = [group for group in groups if "ann" in group]
+    assert {"bob", "half below", "half above", "half in the question"} <= whole
+
+
+def test_equal_words_are_in_one_group_only_if_their_pictures_are_equal(why_and_task):
+    groups = [{answer.of.student for answer in group} for group in why_and_task["why"].groups]
+    assert {"text and photo", "text and the same photo"} in groups and {"text and other photo"} in groups
+    for answer in why_and_task["why"].answers:
+        assert not (answer.read.pictures and answer.suggested)
+
+
+def test_answers_whose_ends_are_not_compared_are_alike_only_if_these_are_equal(why_and_task):
+    groups = [{answer.of.student for answer in group} for group in why_and_task["why"].groups]
+    assert {"very long"} in groups and {"very long with another end"} in groups
+
+
+def test_tasks_that_nobody_began_are_no_group_of_equal_answers(why_and_task):
+    alone = {answer.of.student for answer in why_and_task["task"].alone}
+    # the text in the heading may belong to either of the two questions around it
+    assert {*PLACES} - alone == {"did the task", "half in the heading below"}
+
+
+def test_the_page_shows_each_picture_and_why_an_answer_is_read_by_itself(
+    graded_by_hand, why_and_task, capsys
+):
+    page = write_written(graded_by_hand.assignment, list(why_and_task.values())).read_text()
+    assert page.count("<img ") == 17 and "Read one by one: " in page
+    assert "Not compared with others: it is little else than pictures." in page
+    assert "something else may be its answer: the file answer.txt" in page
+    graded_by_hand.hand_in("eve", "this is no notebook")
+    assert graded_by_hand.gradekit("autograde", "01_double", "--workers", "1") == 0
+    capsys.readouterr()
+    assert graded_by_hand.gradekit("written", "01_double") == 0
+    printed = capsys.readouterr().out
+    count = len(why_and_task["why"].alone)
+    assert f"groups and {count} to be read one by one, " in printed
+    assert (
+        "  left out, since no notebook of theirs could be graded (`gradekit table 01_double` says why): eve\n"
+        in printed
+    )

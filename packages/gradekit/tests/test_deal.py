@@ -11,8 +11,9 @@ from gradekit.cli.reporting import _share
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell
 from gradekit.course.rubrics import RubricItem
-from gradekit.report.deal import Reading, SecondScore, WrittenAnswer, deal_out, grader_names
+from gradekit.report.deal import Reading, SecondScore, deal_out, grader_names
 from gradekit.report.graders import _items, _Scored, calibration, chance_corrected
+from gradekit.report.written import WrittenAnswer
 
 from .tiny_course import RIGHT, RIGHT_HALF
 
@@ -94,7 +95,7 @@ def written(written_original, course_at, tmp_path):
 
 def lists(course):
     found = {}
-    for path in sorted((course.root / "dealt" / "01_double").iterdir()):
+    for path in sorted((course.root / "dealt" / "01_double").glob("*.csv")):
         with path.open(newline="") as file:
             found[path.name] = list(csv.DictReader(file))
     return found

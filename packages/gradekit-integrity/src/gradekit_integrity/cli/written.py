@@ -3,7 +3,7 @@
 import argparse
 
 from gradekit.cli.common import Commands, course_and_assignments, print_lines
-from gradekit.course.printing import counted
+from gradekit.course.printing import counted, printable, quoted
 
 
 def add(commands: Commands) -> None:
@@ -16,6 +16,7 @@ def add(commands: Commands) -> None:
 
 def _written(options: argparse.Namespace) -> None:
     from gradekit.report.table import removed_students, was_graded
+    from gradekit.report.written import students_without_notebook
     from gradekit_integrity.written.suggesting import suggesters
     from gradekit_integrity.written.written_questions import write_written, written_questions
 
@@ -33,9 +34,14 @@ def _written(options: argparse.Namespace) -> None:
     page = write_written(assignment, questions)
     removed = ", ".join(sorted(removed_students(course, assignment.name)))
     left_out = [f"  left out, since they are not in the gradebook anymore: {removed}"] if removed else []
+    if unread := ", ".join(map(printable, students_without_notebook(course, assignment))):
+        table = f"`gradekit table {quoted(assignment.name)}` says why"
+        left_out.append(f"  left out, since no notebook of theirs could be graded ({table}): {unread}")
     lines = [
-        f"  {question.cell}: {counted(len(question.answers), 'answer')} in {counted(len(question.groups), 'group')}, "
-        f"{sum(one.of.score is None for one in question.answers)} to grade"
+        f"  {question.cell}: {counted(len(question.answers) - len(question.alone), 'answer')} in "
+        + counted(len(question.groups), "group")
+        + (f" and {len(question.alone)} to be read one by one" if question.alone else "")
+        + f", {sum(one.of.score is None for one in question.answers)} to grade"
         for question in questions
     ]
     print_lines(

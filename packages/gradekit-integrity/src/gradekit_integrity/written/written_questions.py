@@ -1,7 +1,7 @@
 """The page of a class's written answers: grouped by likeness, with what was given for each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,13 +11,13 @@ from rapidfuzz.fuzz import token_sort_ratio
 from rapidfuzz.process import cdist
 
 from gradekit.course import Assignment
-from gradekit.course.cells import find_cell, grade_id
-from gradekit.course.printing import printable
+from gradekit.course.cells import grade_id
 from gradekit.course.rubrics import rubric_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.markdown import safe_markdown
-from gradekit.report.deal import WrittenAnswer, answers_to_grade
+from gradekit.report.answer_page import STYLE, answer_as_html, class_room, question_as_html, text_shown
 from gradekit.report.pages import folder_of, page_environment, save_page
+from gradekit.report.written import AnswerAsRead, AnswerReader, WrittenAnswer, answers_to_grade
 from gradekit.verdict.results import points_in_words, score_in_words
 from gradekit_integrity.written.suggesting import (
     COMPARED,
@@ -29,7 +29,6 @@ from gradekit_integrity.written.suggesting import (
 
 WRITTEN_PAGE = "written.html"
 _TEMPLATES = Path(__file__).parent / "templates"
-_SHOWN = 10_000
 #: answers at least this much alike, of 100, are in one group
 _SAME = 85
 _CLOSE = 1.0
@@ -40,26 +39,41 @@ class AnswerText:
     """An answer to a question, and by suggester what was suggested or why not."""
 
     of: WrittenAnswer
-    text: str
+    read: AnswerAsRead
     suggested: dict[str, Suggestion | str] = field(default_factory=dict)
 
     @property
-    def shown(self) -> str:
-        return text_shown(self.text)
+    def text(self) -> str:
+        return self.read.text
+
+    @property
+    def judged_by_words(self) -> bool:
+        """True if a suggestion may rely on the words of the answer."""
+        return not (self.read.alone or self.read.pictures or self.read.blank or self.rest)
+
+    @property
+    def rest(self) -> str:
+        """What is too far below to be compared word by word."""
+        return self.text[COMPARED:]
 
 
 @dataclass
 class WrittenQuestion:
-    """A question and the groups of its answers, the largest first."""
+    """A question and the groups of its answers, the largest first.
+
+    Those `alone` must be read one by one. `asked` is the question and the model answer, as HTML.
+    """
 
     cell: str
     points: float
     rubric: str
     groups: list[list[AnswerText]]
+    alone: list[AnswerText] = field(default_factory=list)
+    asked: str = ""
 
     @property
     def answers(self) -> list[AnswerText]:
-        return [answer for group in self.groups for answer in group]
+        return [*self.alone, *(answer for group in self.groups for answer in group)]
 
     def agreement(self) -> list[str]:
         """For each suggester, how near its suggestions are to the scores of people."""
@@ -75,17 +89,15 @@ class WrittenQuestion:
         ]
 
 
-def text_shown(text: str) -> str:
-    """The beginning of a text of a stranger, with control characters made visible."""
-    cut = text[:_SHOWN]
-    more = f"\n[{len(text) - _SHOWN:,} more characters: see formgrader]" if len(text) > _SHOWN else ""
-    return "\n".join(printable(line, None) for line in cut.split("\n")) + more
+def alike_groups(texts: Sequence[str], kinds: Sequence[object] = ()) -> list[list[int]]:
+    """Places of texts that are alike, directly or through others; largest group first, then by place.
 
-
-def alike_groups(texts: Sequence[str]) -> list[list[int]]:
-    """Places of texts that are alike, directly or through others; largest group first, then by place."""
+    Args:
+        kinds: of each text; texts of different kinds are not alike.
+    """
     begun = [" ".join(text[:COMPARED].lower().split()) for text in texts]
     near = cdist(begun, begun, scorer=token_sort_ratio, score_cutoff=_SAME, dtype=np.uint8) > 0
+    kinds = kinds or [None] * len(texts)
     left = set(range(len(texts)))
     groups = []
     for start in range(len(texts)):
@@ -94,7 +106,7 @@ def alike_groups(texts: Sequence[str]) -> list[list[int]]:
         left.remove(start)
         group = [start]
         for place in group:
-            new = sorted(other for other in left if near[place, other])
+            new = sorted(other for other in left if near[place, other] and kinds[place] == kinds[other])
             left.difference_update(new)
             group += new
         groups.append(group)
@@ -106,13 +118,11 @@ def written_questions(
 ) -> list[WrittenQuestion]:
     """All questions that people grade, with the answers of the class and suggestions for each."""
     by_question: dict[tuple[str, str], list[AnswerText]] = {}
-    answers = answers_to_grade(course, assignment)
+    answers, reader = answers_to_grade(course, assignment), AnswerReader(course, assignment)
     with course.alone():
         for answer in answers:
-            path = course.autograded(answer.student, assignment.name) / f"{answer.notebook}.ipynb"
-            cell = find_cell(nbformat.read(path, as_version=4), answer.cell) if path.is_file() else None
-            text = str(cell.source) if cell is not None else ""
-            by_question.setdefault((answer.notebook, answer.cell), []).append(AnswerText(answer, text))
+            found = AnswerText(answer, reader.read(answer))
+            by_question.setdefault((answer.notebook, answer.cell), []).append(found)
     return [_question(assignment, place, found, asked) for place, found in by_question.items()]
 
 
@@ -124,7 +134,8 @@ def _question(
 ) -> WrittenQuestion:
     notebook, cell = place
     question, rubric = _question_above(assignment, notebook, cell), rubric_of(assignment, notebook, cell)
-    return grouped(cell, answers[0].of.points, question, rubric, answers, asked)
+    found = grouped(cell, answers[0].of.points, question, rubric, answers, asked)
+    return replace(found, asked=question_as_html(assignment, notebook, cell))
 
 
 def grouped(
@@ -135,19 +146,25 @@ def grouped(
     answers: list[AnswerText],
     asked: dict[str, Suggester],
 ) -> WrittenQuestion:
-    """Group the answers to a question, and ask for suggestions about each."""
-    for answer in answers:
+    """Group the answers to a question, and ask for suggestions about each that can be judged by its words."""
+    by_words = [answer for answer in answers if answer.judged_by_words]
+    for answer in by_words:
         graded = [
             GradedText(one.text[:COMPARED], one.of.score, one.of.comment)
-            for one in answers
+            for one in by_words
             if one is not answer and one.of.score is not None
         ]
         for name, suggester in asked.items():
             found = suggestion_from(suggester, question, rubric, answer.text, graded, points)
             if found is not None:
                 answer.suggested[name] = found
-    groups = alike_groups([answer.text for answer in answers])
-    return WrittenQuestion(cell, points, rubric, [[answers[one] for one in group] for group in groups])
+    alone = [answer for answer in answers if answer.read.alone]
+    compared = [answer for answer in answers if not answer.read.alone]
+    kinds = [(answer.read.pictures, answer.read.blank, answer.rest) for answer in compared]
+    groups = alike_groups([answer.text for answer in compared], kinds)
+    return WrittenQuestion(
+        cell, points, rubric, [[compared[one] for one in group] for group in groups], alone
+    )
 
 
 def _question_above(assignment: Assignment, notebook: str, cell: str) -> str:
@@ -158,16 +175,18 @@ def _question_above(assignment: Assignment, notebook: str, cell: str) -> str:
 
 
 def written_as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> str:
-    """The page, with all text of strangers escaped."""
+    """The page, with all text of strangers escaped or sanitized."""
+    room = class_room()
     environment = page_environment(_TEMPLATES)
     environment.filters |= {
         "shown": text_shown,
         "words": points_in_words,
         "score": score_in_words,
         "markdown": safe_markdown,
+        "html": lambda answer: answer_as_html(answer.read, room),
     }
     template = environment.get_template("written.html.j2")
-    return template.render(assignment=assignment, questions=questions)
+    return template.render(assignment=assignment, questions=questions, style=STYLE)
 
 
 def write_written(assignment: Assignment, questions: Sequence[WrittenQuestion]) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradekit.cli.common import Commands, course_and_assignments, print_json, print_lines
 from gradekit.course import CourseError
-from gradekit.course.printing import counted, quoted
+from gradekit.course.printing import counted, printable, quoted
 
 _ADDRESS = "http://localhost:8888"
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
@@ -125,13 +125,13 @@ def _share(text: str) -> float:
 def _deal(options: argparse.Namespace) -> None:
     from gradekit.report.deal import (
         Dealt,
-        answers_to_grade,
         deal_out,
         grader_names,
         read_lists,
         read_scores,
         write_lists,
     )
+    from gradekit.report.written import answers_to_grade, students_without_notebook
 
     if (options.to is None) == (options.scores is None):
         raise CourseError("use either --to ann,bob, to name the graders, or --scores FILE, to read a list")
@@ -166,5 +166,8 @@ def _deal(options: argparse.Namespace) -> None:
         parts = [f"{len(own)} submissions", *([f"{second} as second reader"] if second else [])]
         parts += [f"{new} of them new"] if 0 < new < len(own) else []
         print_lines([f"  {path.stem}: {', '.join(parts)}  {path}"])
+    if unread := ", ".join(map(printable, students_without_notebook(course, assignment))):
+        table = f"`gradekit table {quoted(assignment.name)}` says why"
+        print_lines([f"  left out, since no notebook of theirs could be graded ({table}): {unread}"])
     if idle := [name for name in graders if name not in {path.stem for path in paths}]:
         print_lines([f"  nothing for {', '.join(idle)}: all were dealt out before"])

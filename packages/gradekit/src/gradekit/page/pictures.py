@@ -11,7 +11,8 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from html import escape, unescape
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
@@ -59,16 +60,26 @@ class NotShown(Exception):
     """A picture that a page can't show. The message is a fixed text that says why."""
 
 
+@dataclass
+class Room:
+    """How much of what pictures take is left on a page."""
+
+    bytes: int = PAGE_BYTES
+    pixels: int = PAGE_PIXELS
+    pictures: int = PAGE_PICTURES
+
+
 class Pictures:
-    """The pictures of one page, which are limited together.
+    """The pictures of one notebook on a page.
 
     Args:
         folder: of the notebook; None if the files beside it are not known.
+        room: what is left on the page, which several notebooks may share.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, room: Room | None = None) -> None:
         self._folder = folder
-        self._bytes, self._pixels, self._left = PAGE_BYTES, PAGE_PIXELS, PAGE_PICTURES
+        self._room = room or Room()
 
     def put_into(self, html: str, embedded: Sequence[str], attachments: Attachments) -> str:
         """Put its pictures into a formatted text.
@@ -83,7 +94,7 @@ class Pictures:
             said = {name: unescape(value) for name, value in _ATTRIBUTE.findall(tag[0])}
             address = said.get("src", "")
             try:
-                source = self.address_of(self._data(address, embedded, attachments))
+                source = self.address_of(self.data_at(address, embedded, attachments))
             except NotShown as reason:
                 return _sentence(address, said.get("alt") or said.get("title") or "", str(reason))
             return re.sub(r' src="[^"]*"', f' src="{source}"', tag[0])
@@ -98,13 +109,22 @@ class Pictures:
         """
         is_svg = data[:1_000].lstrip()[:1] == b"<" and b"<svg" in data[:10_000]
         kind, pixels = _checked_svg(data) if is_svg else _checked(data)
-        if len(data) > self._bytes or pixels > self._pixels or not self._left:
+        room = self._room
+        if len(data) > room.bytes or pixels > room.pixels or not room.pictures:
             raise NotShown(_TOO_MANY)
-        self._bytes, self._pixels, self._left = self._bytes - len(data), self._pixels - pixels, self._left - 1
+        room.bytes, room.pixels, room.pictures = (
+            room.bytes - len(data),
+            room.pixels - pixels,
+            room.pictures - 1,
+        )
         return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
-    def _data(self, address: str, embedded: Sequence[str], attachments: Attachments) -> bytes:
-        """The content of the picture at an address."""
+    def data_at(self, address: str, embedded: Sequence[str], attachments: Attachments) -> bytes:
+        """The content of the picture at an address.
+
+        Raises:
+            NotShown: there is none.
+        """
         if address.startswith(_EMBEDDED):
             number = address.removeprefix(_EMBEDDED)
             known = number.isdecimal() and len(number) < 9 and int(number) < len(embedded)
@@ -173,8 +193,13 @@ def has_own_picture(
         return True
     html = safe_markdown(text_and_pictures(cell.source)[0]) if cell.cell_type == "markdown" else ""
     pictures = Pictures(folder)
-    found = (pictures.path_of(unescape(source[1])) for source in _SOURCE.finditer(html))
+    found = map(pictures.path_of, addresses_in(html))
     return any(path and path.relative_to(folder) not in handed_out for path in found)
+
+
+def addresses_in(html: str) -> Iterator[str]:
+    """The addresses of the pictures in a text that `safe_markdown` has formatted."""
+    return (unescape(source[1]) for source in _SOURCE.finditer(html))
 
 
 def decoded(data: str) -> bytes:

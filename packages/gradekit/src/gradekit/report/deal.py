@@ -13,27 +13,35 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
-import nbformat
-from nbgrader.api import BaseCell, Comment
-
 from gradekit.course import Assignment, CourseError
-from gradekit.course.cells import CellKind, find_cell, grade_id
 from gradekit.course.files import write_atomically
-from gradekit.course.printing import defused, printable, quoted
+from gradekit.course.printing import defused, first_of, printable, quoted
 from gradekit.course.rubrics import RubricItem, rubric_items, rubric_of
-from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
+from gradekit.page.pictures import Room
+from gradekit.report.answer_page import (
+    AnswerOnPage,
+    answer_as_html,
+    class_room,
+    page_of_answers,
+    question_as_html,
+)
+from gradekit.report.pages import save_page
+from gradekit.report.written import AnswerAsRead, AnswerReader, WrittenAnswer
 
 _FOLDER = "dealt"
 #: entry in the column `score` for a first reading, whose scores are in nbgrader's gradebook
 _IN_FORMGRADER = "in formgrader"
 _FIRST, _SECOND = "first", "second"
-_COLUMNS = ("reading", "answer", "points", "score", "items", "link", "text", "rubric", "submission")
+_COLUMNS = ("reading", "answer", "points", "score", "items", "link", "text", "notes", "rubric", "submission")
 #: an item in the column `rubric`, and numbers of items in the column `items`
 _NUMBERED = re.compile(r"(\d{1,3})\. \((\d+(?:\.\d+)?)\) (.*)")
 _NUMBERS = re.compile(r"\d{1,3}(?:[\s,;]+\d{1,3})*")
 _NAME = re.compile(r"\w[\w.@-]{0,39}")
-_MAX_TEXT = 10_000
+#: characters of an answer in a list, and of each text on a page
+_MAX_TEXT, _MAX_ON_PAGE = 10_000, 200_000
+#: pictures or files that are named
+_MAX_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -69,54 +77,11 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class WrittenAnswer:
-    """An answer that a person grades. `submission` is the id of the notebook in the gradebook; `score` and `comment` are manual."""
-
-    submission: str
-    student: str
-    notebook: str
-    cell: str
-    points: float
-    score: float | None
-    comment: str = ""
-
-
-@dataclass(frozen=True)
 class Dealt:
     """The contents of the lists of an assignment."""
 
     readings: list[Reading]
     scores: Scores
-
-
-def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[WrittenAnswer]:
-    """The answers that a person has graded or has to grade; an unanswered question already scores 0."""
-    by_hand = {
-        (name, grade_id(cell))
-        for name in assignment.released_names()
-        for cell in assignment.released(name).cells
-        if assignment.kind_of(name, cell) in (CellKind.TASK, CellKind.MANUAL)
-    }
-    with course.alone(), course.gradebook() as gradebook:
-        columns = (Comment.notebook_id, BaseCell.name, Comment.manual_comment)
-        texts = gradebook.db.query(*columns).join(BaseCell, BaseCell.id == Comment.cell_id)
-        comments = {(notebook, cell): text or "" for notebook, cell, text in texts}
-        answers = [
-            WrittenAnswer(
-                *(id, student, notebook, grade.name, grade.max_score, grade.manual_score),
-                comments.get((id, grade.name), ""),
-            )
-            for student, id, notebook, grade in grades_of(gradebook, assignment.name)
-            if (notebook, grade.name) in by_hand
-            and (grade.needs_manual_grade or grade.manual_score is not None)
-        ]
-    results = (course.result(answer.student, assignment.name, answer.notebook) for answer in answers)
-    # formgrader has nothing to show for a file that isn't a notebook
-    return [
-        answer
-        for answer, result in zip(answers, results, strict=True)
-        if result is None or not result.nothing_graded
-    ]
 
 
 def grader_names(text: str) -> list[str]:
@@ -233,35 +198,82 @@ def write_lists(
     answers: Sequence[WrittenAnswer],
     address: str,
 ) -> list[Path]:
-    """Write a list for each grader, without names of students, and remove those of others; returns the paths."""
+    """Write a list for each grader, without names of students, and remove those of others; returns the paths.
+
+    Beside a list is a page of the same name with the answers and their pictures: those of second readings, since a second
+    reader must not see in formgrader how an answer has been graded, and those of which formgrader doesn't show everything.
+    """
     folder = assignment.course.root / _FOLDER / assignment.name
     of_submission: dict[str, list[WrittenAnswer]] = {}
     for answer in answers:
         of_submission.setdefault(answer.submission, []).append(answer)
     rows: dict[str, list[tuple[str, ...]]] = {}
+    pages: dict[str, list[AnswerOnPage]] = {}
+    rooms: dict[str, Room] = {}
+    reader = AnswerReader(course, assignment)
     for reading in dealt.readings:
+        page = f"{reading.grader}.html"
         for answer in of_submission.get(reading.submission, []):
             kind, score, items, text, rubric = _FIRST, _IN_FORMGRADER, "", "", ""
+            with course.alone():
+                read = reader.read(answer)
             if reading.second:
                 known = dealt.scores.get((answer.submission, answer.cell))
                 kind, score = _SECOND, "" if known is None else f"{known.score:g}"
-                text = _text_of(course, assignment, answer)
+                text = _harmless(_cut(read.in_cells, page))
                 # the numbers that were typed are those of the rubric beside them
                 items = known.items if known else ""
                 rubric = known.rubric if known and items else _numbered(assignment, answer)
+            on_page = reading.second or not read.is_plain
+            if on_page:
+                html = answer_as_html(read, rooms.setdefault(reading.grader, class_room()), _MAX_ON_PAGE)
+                pages.setdefault(reading.grader, []).append(
+                    AnswerOnPage(kind.capitalize(), answer.submission, answer.cell, html)
+                )
+            notes = _harmless("\n".join(_notes(read, page if on_page else "formgrader")))
             link = f"{address.rstrip('/')}/formgrader/submissions/{answer.submission}"
             cell, points = str(defused(answer.cell)), f"{answer.points:g}"
-            row = (kind, cell, points, score, items, link, text, _harmless(rubric), answer.submission)
+            row = (kind, cell, points, score, items, link, text, notes, _harmless(rubric), answer.submission)
             rows.setdefault(reading.grader, []).append(row)
+    questions = {
+        f"{cell} ({notebook}.ipynb)": question_as_html(assignment, notebook, cell)
+        for notebook, cell in dict.fromkeys((answer.notebook, answer.cell) for answer in answers)
+    }
     paths = []
     for grader in sorted({reading.grader for reading in dealt.readings}):
         table = StringIO()
         csv.writer(table).writerows([_COLUMNS, *rows.get(grader, [])])
         paths.append(folder / f"{grader}.csv")
         write_atomically(paths[-1], table.getvalue())
+        if grader in pages:
+            title = f"{assignment.name}: answers for {grader}"
+            save_page(folder / f"{grader}.html", page_of_answers(title, questions, pages[grader]))
+        else:
+            (folder / f"{grader}.html").unlink(missing_ok=True)
     for path in set(_lists(assignment)) - set(paths):
         path.unlink()
+        path.with_suffix(".html").unlink(missing_ok=True)
     return paths
+
+
+def _notes(read: AnswerAsRead, where: str) -> Iterator[str]:
+    """Sentences about an answer: what is uncertain, and what a cell of a table can't show.
+
+    Args:
+        where: the page that shows it.
+    """
+    yield from read.notes
+    if names := read.names:
+        yield f"Pictures, which {where} shows: {first_of(names, _MAX_NAMED)}."
+    if read.missing:
+        yield f"Pictures that were not handed in: {first_of(read.missing, _MAX_NAMED)}."
+    if read.files:
+        yield f"Handed in beside the notebook (see {where}): {first_of(read.files, _MAX_NAMED)}."
+
+
+def _cut(text: str, page: str) -> str:
+    more = f"\n[{len(text) - _MAX_TEXT:,} more characters: see {page}]" if len(text) > _MAX_TEXT else ""
+    return text[:_MAX_TEXT] + more
 
 
 def _lists(assignment: Assignment) -> list[Path]:
@@ -272,15 +284,6 @@ def _lists(assignment: Assignment) -> list[Path]:
 def _numbered(assignment: Assignment, answer: WrittenAnswer) -> str:
     items, _ = rubric_items(rubric_of(assignment, answer.notebook, answer.cell))
     return "\n".join(f"{number}. ({item.points:g}) {item.text}" for number, item in enumerate(items, 1))
-
-
-def _text_of(course: RunningCourse, assignment: Assignment, answer: WrittenAnswer) -> str:
-    """The answer, for those who must not see in formgrader how it has been graded."""
-    path = course.autograded(answer.student, assignment.name) / f"{answer.notebook}.ipynb"
-    if not path.is_file():
-        return ""
-    cell = find_cell(nbformat.read(path, as_version=4), answer.cell)
-    return _harmless(str(cell.source)[:_MAX_TEXT]) if cell is not None else ""
 
 
 def _harmless(text: str) -> str:

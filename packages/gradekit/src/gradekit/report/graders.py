@@ -8,8 +8,9 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.printing import counted, printable
 from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.deal import Dealt, SecondScore, WrittenAnswer, answers_to_grade, read_lists
+from gradekit.report.deal import Dealt, SecondScore, read_lists
 from gradekit.report.statistics import quartiles
+from gradekit.report.written import WrittenAnswer, answers_to_grade
 
 #: with at least this many answers, a difference between graders may be more than chance
 ENOUGH_ANSWERS = 10

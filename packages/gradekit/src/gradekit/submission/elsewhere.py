@@ -92,9 +92,11 @@ class WrittenAnswers:
 
     def gather(self) -> None:
         """Copy text next to an empty written answer into it, so that a person reads it; doubt the other empty ones."""
-        if not any(self._is_blank(name) for name in self._written):
-            return
-        self._keep_lost()
+        blank = any(self._is_blank(name) for name in self._written)
+        if self._written:
+            self._keep_lost(of_code=blank)
+        if not blank:
+            return  # people are shown what is next to the answers
         for name in self._written:
             own = self._work.present[name]
             near = self._near(own)
@@ -120,12 +122,20 @@ class WrittenAnswers:
     def _is_blank(self, name: str) -> bool:
         return self._work.is_blank(name, self._work.present[name])
 
-    def _keep_lost(self) -> None:
-        """Put text that was written into an instructor's cell, which has been restored, into a new cell below it."""
+    def _keep_lost(self, of_code: bool) -> None:
+        """Put text that was written into an instructor's cell, which has been restored, into a new cell below it.
+
+        Args:
+            of_code: also comments and strings in code cells.
+        """
         for edit in self._work.rewritten:
             code = edit.cell.cell_type == "code"
+            if code and not of_code:
+                continue
             text = (
-                _added_prose(edit.submitted, edit.released) if code else _added(edit.submitted, edit.released)
+                _added_prose(edit.submitted, edit.released)
+                if code
+                else added_text(edit.submitted, edit.released)
             )
             if _WORD.search(text):
                 place = next(i for i, cell in enumerate(self._work.cells) if cell is edit.cell)
@@ -152,7 +162,7 @@ class WrittenAnswers:
             return self._prose(cell.source) if self._is_students_own(cell) else ""
         original = self._work.handed_out.get(id(cell))
         if original is not None:
-            return _added(cell.source, original.source)
+            return added_text(cell.source, original.source)
         return "" if squeezed(cell.source) in self._released_texts else cell.source
 
     def _prose(self, source: str) -> str:
@@ -272,7 +282,7 @@ def _strings_in(node: ast.AST) -> Iterator[str]:
     return (n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str))
 
 
-def _added(submitted: str, released: str) -> str:
+def added_text(submitted: str, released: str) -> str:
     """The text that was added to a released one; the changed lines if that one was changed, too."""
     before, found, after = submitted.partition(released.strip())
     if found and released.strip():
@@ -283,7 +293,7 @@ def _added(submitted: str, released: str) -> str:
 
 def _added_prose(submitted: str, released: str) -> str:
     """The comments and constant strings among the lines that were added to a code cell, unless these define something."""
-    lines = _added(submitted, released).split("\n")
+    lines = added_text(submitted, released).split("\n")
     comments = [line.lstrip("# ") for line in lines if line.lstrip().startswith("#")]
     rest = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     if defined_names(rest):
