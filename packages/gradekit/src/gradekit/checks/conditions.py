@@ -111,7 +111,12 @@ def assert_full_precision(
         return
     right_digits = max(int(-np.log10(worst)), 0)
     cause = _IN_FLOAT32 if right_digits in _FLOAT32_DIGITS else _ROUNDED
-    fail(f"The inputs are float64, but {value} is right only to about {right_digits} digits. {cause}")
+    share_is = (
+        f"is right only to about {right_digits} digits"
+        if right_digits
+        else "has a number with no right digit"
+    )
+    fail(f"The inputs are float64, but {value} {share_is}. {cause}")
 
 
 def assert_not_rounded(actual: float, right: float, name: str, digits: int = 5) -> None:
