@@ -218,6 +218,10 @@ def test_a_number_with_few_decimals_may_be_returned_where_the_right_one_has_no_m
             "torch.set_grad_enabled(False)\n    y = 2 * x\n    torch.set_grad_enabled(True)\n    return y",
             "and leaves them switched on",
         ),
+        (
+            "with torch.enable_grad():\n        return torch.ones(1, requires_grad=True) * 2 * x",
+            "records gradients for its result all the same",
+        ),
     ],
 )
 def test_what_holds_with_gradients_must_hold_without(tiny_course, body, words):

@@ -20,6 +20,8 @@ _LEFT = {
     "`with torch.no_grad():` above the lines that need none: it puts back what was there.",
     "on": "was called where torch's gradients were switched off, and leaves them switched on. Write "
     "`with torch.no_grad():` above the lines that need none: it puts back what was there.",
+    "graph": "was called under `torch.no_grad()`, and records gradients for its result all the same. Switch none on: that is up "
+    "to the caller.",
 }
 SETS_THE_SEED = (
     "`{name}` sets the random seed each time it is called, so that everything drawn afterwards, such as "

@@ -160,7 +160,7 @@ def assert_any_layout(call: Callable[..., Any], *args: Any, name: str = "output"
 def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: str = "output") -> None:
     """Fail unless a call returns the same under `torch.no_grad()`, where tensors can be changed in place that otherwise can't.
 
-    The check also fails if the call changes an argument in place there, or leaves gradients switched on. `call` takes
+    The check also fails if the call changes an argument in place there, records gradients, or leaves them switched on. `call` takes
     `no_grad=True`, as functions of the student's and modules do.
 
     Example:

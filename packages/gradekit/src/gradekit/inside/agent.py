@@ -152,6 +152,8 @@ class Agent:
         finally:
             left = settings_put_back(settings)
             figures = self._figures.finish(value)
+        if no_grad and any(is_tensor(part) and part.grad_fn is not None for part in _parts_of(value)):
+            left.append("graph")
         names = [*range(len(args)), *kwargs]
         after = [(_outline(value), _parts_of(value)) for value in [*args, *kwargs.values()]]
         changed = [

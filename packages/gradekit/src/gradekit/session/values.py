@@ -62,7 +62,7 @@ class Call:
 
     `woken` are the modules among its arguments that were in evaluation mode and are in training mode now. `seeded`:
     torch's random seed is another one afterwards, which counts as a side effect if it is a call `of_module`. `left` are the
-    settings of torch that it left changed: gradients `on` or `off`, or another default dtype. `parameters` are the names of
+    settings of torch that it left changed: gradients `on` or `off`, another default dtype, or a `graph` recorded under `no_grad`. `parameters` are the names of
     the positional arguments, as far as the notebook's text shows them, and `given` are the arguments. `effects` are the calls of the exercise that did any of this, this one and those before it.
     """
 
