@@ -53,18 +53,21 @@ def test_scale_and_shift(student, reference, draw):
         assert_close(layer(x), x * scale + shift, name="output", context=f"for x of shape {shape}")
     layers, x = [student.Affine(3), student.Affine(3)], draw.normal(2, 4, 3)
     states = [{"scale": draw.normal(3), "shift": draw.normal(3)} for _ in layers]
-    assert_follows_parameters(layers, states, lambda state: x * state["scale"] + state["shift"], x)
+    assert_follows_parameters(
+        layers, states, lambda state: x * state["scale"] + state["shift"], x, replaced=True
+    )
     assert_any_layout(layers[0], x)
     assert_same_without_gradients(layers[0], x)
 
 
 @points(0.5, see="Parameters")
-def test_gradients_and_dtype(student, draw, assert_precise):
+def test_gradients_and_dtype(student, draw):
     """The gradients of the formula reach `x` and both parameters, `x` keeps its values, and in float64 the output is float64."""
     layer = student.Affine(3)
     assert_unchanged(layer.call(draw.normal(2, 3)))
     assert_reaches(layer.gradients(draw.normal(2, 3)))
-    x, scale, shift = draw.normal(2, 3), draw.normal(3), draw.normal(3)
+    x, scale, shift = draw.normal(3, 3), draw.normal(3), draw.normal(3)
+    x[1, 0] = x[2] = 0  # the formula holds there, too
     gradients = layer.load_state({"scale": scale, "shift": shift}).gradients(x)
     if torch.allclose(gradients.value, x * scale + shift, atol=1e-4):
         sign = probe(gradients.value)
@@ -75,7 +78,6 @@ def test_gradients_and_dtype(student, draw, assert_precise):
                 assert_close(each, wanted, name=name, context=", or rather its gradient,", atol=1e-4)
     x = draw.normal(2, 3, dtype=torch.float64)
     layer = student.Affine(3).to(torch.float64)
-    assert_precise(layer(x), layer(x + 1e-13), "output")
     assert_full_precision(layer(x), x, name="output")  # scale and shift are as at first
     scale, shift = draw.normal(3, dtype=torch.float64), draw.normal(3, dtype=torch.float64)
     output = layer.load_state({"scale": scale, "shift": shift})(x)

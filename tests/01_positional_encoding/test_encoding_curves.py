@@ -42,6 +42,9 @@ def test_curves_of_the_dimensions(student, reference, draw):
         assert_close(curves, right, name="curves", context=context)
         if not (torch.as_tensor(curves) == right).all():
             fail("For a float64 table, the curves are rounded. They should hold the numbers of the table.")
+    for dtype in (torch.float64, torch.float16):
+        curves = student.encoding_curves(encoders.Encoder(draw.normal(1, 4, 6).to(dtype)), dims)
+        assert curves.dtype == dtype, f"For a table of {dtype}, the curves are {curves.dtype}."
 
 
 @points(2)

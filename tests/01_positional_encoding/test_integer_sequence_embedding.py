@@ -87,12 +87,16 @@ def test_sum_of_token_and_position(student, reference, draw):
 
 @points(4, see="Learned positions")
 def test_both_tables_are_learned(student, draw):
-    """Both tables are learned: one row per id, one row per position, and gradients reach both, in every row."""
+    """Both tables start with random numbers and are learned: one row per id, one row per position, and gradients reach both, in every row."""
     batch, embed_dim, seq_length, vocab_size = sorted(draw.sizes(4, low=3, high=14))
     embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
     tables = {"tokens": vocab_size, "positions": seq_length}
     for what, rows in tables.items():
-        read_table(embed, rows, embed_dim, what)
+        table = read_table(embed, rows, embed_dim, what)
+        if (table == table[0, 0]).all():
+            fail(
+                f"At the start, the table of the {what} is the same number everywhere. Begin with random numbers."
+            )
     ids = draw.integers(0, seq_length, (batch, seq_length - 1))
     gradients = embed.gradients(ids).parameters
     for what, rows in tables.items():

@@ -17,6 +17,11 @@ from gradekit.checks import (
     points,
 )
 
+OTHER_TABLE = """
+def put(encoder, table):
+    encoder.pe = table  # also if it isn't persistent
+"""
+
 
 def sinusoids(length: int, d_model: int) -> torch.Tensor:
     """Return the table in float64: (length, d_model)."""
@@ -110,7 +115,7 @@ def test_follows_its_dtype(student):
 
 @points(2, see="Why the table is a buffer")
 def test_table_is_the_buffer_pe(student, draw):
-    """The table is the buffer `pe`, of shape (1, max_seq_len, d_model)."""
+    """The table is the buffer `pe`, of shape (1, max_seq_len, d_model), and `forward` adds what is in it."""
     for length, half in (draw.sizes(2, low=4, high=20), (1, 3), (90, 1)):
         encoder = student.PositionalEncoder(2 * half, max_seq_len=length)
         buffers = encoder.buffers()
@@ -122,6 +127,15 @@ def test_table_is_the_buffer_pe(student, draw):
             output = encoder(torch.zeros(1, length, 2 * half))
             assert_close(
                 buffers["pe"], output, name="pe", context=", compared with what you add to the input,"
+            )
+        zeros = torch.zeros(1, length, 2 * half)
+        before = encoder(zeros)
+        student.define(OTHER_TABLE).put(encoder, draw.normal(1, length, 2 * half))
+        after = encoder(zeros)
+        if torch.equal(before, after):
+            fail(
+                "After the buffer `pe` was replaced by one with other numbers, the output is still the same. Add `self.pe` "
+                "in `forward`, not a second table, which neither `.to(...)` nor loading reaches."
             )
 
 

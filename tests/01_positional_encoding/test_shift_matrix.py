@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_fresh, assert_shape, assert_varies, points
 
 POSITIONS = torch.cat([torch.arange(60), torch.tensor([100, 1000])])
 
@@ -31,6 +31,11 @@ def test_moves_every_code_ahead(student, reference, draw):
     assert_moves(student.shift_matrix(offset, 2 * half), offset, 2 * half)
     assert_moves(student.shift_matrix(5, 130), 5, 130)
     assert_moves(student.shift_matrix(1000, 16), 1000, 16)  # where a base near 10000 shows
+    # the speed of the first pair is exactly 1, so only a rounded π makes its angle wrong
+    angle = torch.tensor(1000.0, dtype=torch.float64)
+    turned = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()]).view(2, 2)
+    block = student.shift_matrix(1000, 16)[:2, :2].double()
+    assert_close(block, turned, context="the first block of the matrix for an offset of 1000", atol=2e-4)
     for offset, d_model in [(8, 8), (16, 8), (1, 2), (2, 2), (300, 4)]:
         assert_moves(student.shift_matrix(offset, d_model), offset, d_model)
 
@@ -94,3 +99,4 @@ def test_any_even_width(student):
         matrix = student.shift_matrix(offset, d_model)
         assert_shape(matrix, (d_model, d_model), context="the matrix")
         assert matrix.is_floating_point(), f"The matrix must hold floats, not {matrix.dtype}."
+    assert_fresh(student, "shift_matrix", 3, 8, name="matrix")

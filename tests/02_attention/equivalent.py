@@ -103,8 +103,3 @@ same.to('assert torch.equal(scores, before), ""')
 
 same.because("With this tolerance, the order makes no difference.")
 same.edit("assert torch.allclose(found, expected, atol=1e-3), (", "found, expected", "expected, found")
-
-same = Equivalents("score_std")
-
-same.because("A measurement may use its own seed.")
-same("", "`score_std` sets the random seed")

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_varies, fail, points
+from gradekit.checks import assert_fresh, assert_varies, fail, points
 
 
 @points(3, see="The future")
@@ -48,9 +48,10 @@ def test_shape(student, draw):
 
 @points(1)
 def test_is_boolean(student):
-    """The mask is a boolean tensor."""
+    """The mask is a boolean tensor, made anew in each call."""
     mask = student.make_causal_mask(4)
     assert mask.dtype == torch.bool, f"The mask has dtype {mask.dtype}. It has to be torch.bool."
+    assert_fresh(student, "make_causal_mask", 4, name="mask")
 
 
 def below(length: int) -> torch.Tensor:

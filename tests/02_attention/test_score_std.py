@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from gradekit.checks import assert_close, assert_varies, fail, points
+from gradekit.checks import assert_close, assert_seed_kept, assert_varies, fail, points
 
 
 @points(2, see="Why divide by the root?")
@@ -27,7 +27,7 @@ def test_with_the_scale(student, reference, draw):
 
 @points(1)
 def test_is_measured(student):
-    """The number is measured on random vectors each time, so it is close to the formula but never equal to it."""
+    """The number is measured on new random vectors each time, so it is close to the formula but never equal to it."""
     found = []
     for d_k in [4, 9, 25]:
         found.append(student.score_std(d_k, False))
@@ -43,6 +43,7 @@ def test_is_measured(student):
         again = torch.tensor([float(student.score_std(d_k, True, seed=seed)) for seed in range(16)])
         if 0.8 < again.mean() < 1.2 and again.std() > 0.015:  # another number is for the other checks
             fail("Your number differs too much from one time to the next. Draw at least 10 000 pairs.")
+    assert_seed_kept(lambda seed: student.call("score_std", 4, True, seed=seed))
 
 
 @points(1)

@@ -241,6 +241,11 @@ def filled(keys, values):
     return caches
 
 
+def cut(k, v, length):
+    '''A list with a cache whose keys and values are the first positions of longer tensors.'''
+    return filled([k[:, :, :length]], [v[:, :, :length]])
+
+
 def in_pieces(module, x, sizes, number=None):
     '''Reads x piece by piece with one cache, or with a list of caches: the outputs, joined, and the last cache's k and v.'''
     caches = [KVCache() for _ in range(number or 1)]

@@ -30,6 +30,11 @@ def test_other_dtypes_and_shapes(student, reference, caches):
             student.cache_bytes(caches.filled([k], [v])),
             context=f"number of bytes for {dtype}, keys of width 4, values of 6",
         )
+    k = torch.zeros(1, 2, 9, 4)
+    found = student.cache_bytes(caches.cut(k, k, 5))
+    assert found == 320, (
+        f"Keys and values that are the first 5 of 9 positions of a tensor take 320 bytes, but you count {found}."
+    )
     for shape, dtype, right in [((2, 3, 5), torch.int8, 60), ((1, 2, 2, 3, 4), torch.float32, 384)]:
         tensor = torch.zeros(shape, dtype=dtype)
         found = student.cache_bytes(caches.filled([tensor], [tensor]))

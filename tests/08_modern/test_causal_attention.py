@@ -1,5 +1,7 @@
 """Checks of exercise 5: CausalAttention, against the formula with the student's own rotate and grouped_attention."""
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 
@@ -7,6 +9,7 @@ from gradekit.checks import (
     StudentError,
     assert_close,
     assert_differs,
+    assert_model_kept,
     assert_reaches,
     assert_shape,
     assert_varies,
@@ -231,6 +234,8 @@ def test_float64_gradients_and_x_unchanged(
     assert_reaches(gradients)
     formula = formulas["CausalAttention"]
     assert_right_gradients(gradients, lambda x, weights: formula(x, weights, 3, 1), x, weights=weights)
-    assert_reaches(caches.with_cache(module).gradients(x))
+    with_cache = caches.with_cache(module)
+    assert_reaches(with_cache.gradients(x))
+    assert_model_kept(student, module, lambda: replace(with_cache.call(x), name="CausalAttention"))
     output = module.to(torch.float64)(x.double())
     assert output.dtype == torch.float64, f"After .to(torch.float64) the output is {output.dtype}."

@@ -94,6 +94,13 @@ def test_mask(student, reference):
     _, weights = student.grouped_attention(*low, v, causal)
     shown = weights.tril() if weights.shape == (2, 4, 5, 5) else weights
     assert_close(shown, weights, name="weights", context="of visible keys, with very low scores, minus all,")
+    rising = torch.linspace(-300, 300, 5)[:, None].expand(
+        2, 2, 5, 3
+    )  # hidden scores are far above visible ones
+    _, weights = student.grouped_attention(low[0], rising, v, causal)
+    assert_shape(weights, (2, 4, 5, 5), name="weights")
+    context = "of hidden keys, whose scores are far above those of visible keys,"
+    assert_close(weights.triu(1), torch.zeros(2, 4, 5, 5), name="weights", context=context)
     plain, _ = student.grouped_attention(q, k, v)
     masked, _ = student.grouped_attention(q, k, v, causal)
     assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")

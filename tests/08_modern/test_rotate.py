@@ -99,16 +99,18 @@ def test_base(student, reference):
 
 @points(1)
 def test_dtype(student, draw):
-    """The result has the dtype of x, and the angles are computed in float32 even for bfloat16."""
+    """The result has the dtype of x, and the angles are computed in float32 even for bfloat16 and float16."""
     x, positions = draw.normal(3, 4, 8), torch.tensor([1, 257, 1001, 3003])
     for dtype in (torch.bfloat16, torch.float16, torch.float64):
         found = student.rotate(x.to(dtype), positions)
         assert found.dtype == dtype, f"x is {dtype}, but the result is {found.dtype}."
-    exact = by_complex_numbers(x.bfloat16().float(), positions)
-    gap = (student.rotate(x.bfloat16(), positions).float() - exact).abs().max()
-    assert gap < 0.1, (
-        f"For bfloat16, the result at positions like 257 and 1001 is wrong by up to {gap:.2f}. Compute the angles in float32."
-    )
+    for dtype in (torch.bfloat16, torch.float16):
+        exact = by_complex_numbers(x.to(dtype).float(), positions)
+        gap = (student.rotate(x.to(dtype), positions).float() - exact).abs().max()
+        assert gap < 0.1, (
+            f"For {str(dtype).removeprefix('torch.')}, the result at positions like 257 and 3003 is wrong by up to {gap:.2f}. "
+            "Compute the angles in float32."
+        )
 
 
 @points(1)

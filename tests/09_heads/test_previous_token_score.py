@@ -25,6 +25,10 @@ def test_equals_the_formula(student, reference, draw):
         right = torch.stack([weights[..., q, q - 1] for q in range(1, length)]).mean(dim=0)
         context = f"for weights of shape {tuple(weights.shape)}"
         assert_close(student.previous_token_score(weights), right, name="score", context=context)
+    weights = draw.normal(2, 5, 5).abs()
+    right = torch.stack([weights[..., q, q - 1] for q in range(1, 5)]).mean(dim=0)
+    context = "for weights of which no row sums to 1, as after dropout,"
+    assert_close(student.previous_token_score(weights), right, name="score", context=context)
 
 
 @points(2)

@@ -1,9 +1,10 @@
 """Assertions that a right formula also holds in double precision, in any memory layout, in each mode and beside another module."""
 
+import numpy as np
 import pytest
 
 from gradekit.authoring.grade_variants import grade_variant
-from gradekit.checks import CheckFailure, assert_not_rounded
+from gradekit.checks import CheckFailure, assert_full_precision, assert_not_rounded
 from gradekit.checks.variants import Variant
 
 from .needs import needs_torch
@@ -32,6 +33,25 @@ from gradekit.checks import assert_same_without_gradients, points
 @points(1)
 def test_without_gradients(student, draw):
     assert_same_without_gradients(student.double, draw.normal(2, 3))
+"""
+FRESH = """
+from gradekit.checks import assert_fresh, points
+
+
+@points(1)
+def test_fresh(student, draw):
+    assert_fresh(student, "double", draw.normal(2, 3))
+"""
+SEED = """
+from gradekit.checks import assert_seed_kept, points
+
+
+@points(1)
+def test_seed(student):
+    def draws(seed):
+        return student.call("double", 1, seed=seed)
+
+    assert_seed_kept(draws)
 """
 MODULE_CHECKS = """
 from gradekit.checks import assert_follows_parameters, points
@@ -74,6 +94,7 @@ def failed(course, checks: str, source: str) -> dict[str, str]:
         ("2 * x", "", ""),
         ("2.0002 * x", "test_precision", "right only to about 4 digits"),
         ("(2 * x).float()", "test_precision", "`output` is float32"),
+        ("2 * x.float().double()", "test_precision", "a step on the way is computed in it"),
         ("3 * x", "", ""),  # that is for the check of the formula
         ("(2 * x.view(-1)).view(x.shape)", "test_layout", "aren't contiguous in memory"),
     ],
@@ -105,6 +126,60 @@ def test_a_module_must_compute_with_its_own_parameters_as_they_are_now(tiny_cour
     messages = failed(tiny_course, MODULE_CHECKS, MODULE.format(parameter=parameter, body=body))
     assert bool(messages) == bool(words)
     assert all(words in message for message in messages.values())
+
+
+def test_a_module_that_keeps_its_first_parameters_elsewhere_does_not_follow_new_ones(tiny_course):
+    keeps = MODULE.format(
+        parameter="torch.nn.Parameter(torch.ones(2))", body="return x * self._all[0]"
+    ).replace("self.kept = None", "self._all = [self.scale]")
+    assert not failed(tiny_course, MODULE_CHECKS, keeps)
+    messages = failed(
+        tiny_course, MODULE_CHECKS.replace('["scale"], x)', '["scale"], x, replaced=True)'), keeps
+    )
+    assert all("replaced by other `nn.Parameter`s" in message for message in messages.values()) and messages
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(1e-12, ""), (1e-9, ""), (1e-4, "right only to about 3 digits")]
+)
+def test_each_number_can_be_asked_to_be_right_to_its_own_digits(share, words):
+    right = np.array([1.0, 1e-9])
+    found = right * np.array([1, 1 + share])
+    assert_full_precision(found, right, name="weights")
+    if not words and share < 1e-10:
+        return assert_full_precision(found, right, name="weights", each=True)
+    with pytest.raises(CheckFailure, match=words or "right only to about"):
+        assert_full_precision(found, right, name="weights", each=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("2 * x", ""),
+        ("x.new_zeros(1).expand(x.shape)", ""),  # nobody can change it in place
+        ("kept.setdefault(x.shape, 2 * x)", "after the first result was changed in place"),
+        ("kept.setdefault(x.shape, x > 0)", "after the first result was changed in place"),
+    ],
+)
+def test_a_result_must_not_be_returned_again_after_its_caller_changed_it(tiny_course, body, words):
+    messages = failed(tiny_course, FRESH, f"kept = {{}}\ndef double(x):\n    return {body}")
+    assert bool(messages) == bool(words)
+    assert all(words in message for message in messages.values())
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_named"),
+    [
+        ("y = torch.randn(3)", False),
+        ("y = torch.randn(3, generator=torch.Generator().manual_seed(5))", False),
+        ("with torch.random.fork_rng():\n        torch.manual_seed(5)\n        y = torch.randn(3)", False),
+        ("torch.manual_seed(0)\n    y = torch.randn(3)", True),
+    ],
+)
+def test_a_function_that_draws_must_leave_the_seed_where_a_check_asks_for_that(tiny_course, lines, is_named):
+    source = f"import torch\ndef double(x):\n    {lines}\n    return y"
+    assert bool(failed(tiny_course, SEED, source)) == is_named
+    assert not failed(tiny_course, SEED.replace("assert_seed_kept(draws)", "draws(3)"), source)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +217,10 @@ def test_a_number_with_few_decimals_may_be_returned_where_the_right_one_has_no_m
         (
             "torch.set_grad_enabled(False)\n    y = 2 * x\n    torch.set_grad_enabled(True)\n    return y",
             "and leaves them switched on",
+        ),
+        (
+            "with torch.enable_grad():\n        return torch.ones(1, requires_grad=True) * 2 * x",
+            "records gradients for its result all the same",
         ),
     ],
 )

@@ -12,7 +12,7 @@ right("functional_softmax", SOFTMAX, "F.softmax(scores, -1)")
 right("softmax_module", SOFTMAX, "torch.nn.Softmax(dim=-1)(scores)")
 right("softmax_from_the_logarithm", SOFTMAX, "torch.log_softmax(scores, dim=-1).exp()")
 right("both_scaled_first", SCORES, "scores = torch.matmul(q * d_k**-0.25, (k * d_k**-0.25).mT)")
-right("root_as_tensor", "math.sqrt(d_k)", "torch.sqrt(torch.tensor(d_k))")
+right("root_as_tensor", "math.sqrt(d_k)", "torch.sqrt(torch.tensor(d_k, dtype=q.dtype))")
 right("copies_changed", "d_k = q.shape[-1]", "d_k = q.shape[-1]\n    q = q.clone()\n    q += 0.0")
 
 right("loops").source("""

@@ -19,7 +19,6 @@ right("list_of_scores").source("""
 def score_std(d_k, scaled):
     import statistics
 
-    torch.manual_seed(0)
     scores = []
     for _ in range(10_000):
         score = torch.dot(torch.randn(d_k), torch.randn(d_k)).item()

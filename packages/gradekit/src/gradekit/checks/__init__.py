@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from gradekit.checks.conditions import (
         assert_any_layout,
         assert_follows_parameters,
+        assert_fresh,
         assert_full_precision,
         assert_model_kept,
         assert_not_rounded,
         assert_same_without_gradients,
+        assert_seed_kept,
     )
     from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
@@ -51,12 +53,14 @@ __all__ = [
     "assert_differs",
     "assert_dropped_singly",
     "assert_follows_parameters",
+    "assert_fresh",
     "assert_full_precision",
     "assert_model_kept",
     "assert_not_rounded",
     "assert_raises",
     "assert_reaches",
     "assert_same_without_gradients",
+    "assert_seed_kept",
     "assert_shape",
     "assert_unchanged",
     "assert_varies",
@@ -92,10 +96,12 @@ _FROM = {
     "gradekit.checks.conditions": (
         "assert_any_layout",
         "assert_follows_parameters",
+        "assert_fresh",
         "assert_full_precision",
         "assert_model_kept",
         "assert_not_rounded",
         "assert_same_without_gradients",
+        "assert_seed_kept",
     ),
     "gradekit.checks.fixtures": (
         "for_checks",

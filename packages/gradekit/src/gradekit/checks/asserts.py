@@ -20,7 +20,13 @@ _LEFT = {
     "`with torch.no_grad():` above the lines that need none: it puts back what was there.",
     "on": "was called where torch's gradients were switched off, and leaves them switched on. Write "
     "`with torch.no_grad():` above the lines that need none: it puts back what was there.",
+    "graph": "was called under `torch.no_grad()`, and records gradients for its result all the same. Switch none on: that is up "
+    "to the caller.",
 }
+SETS_THE_SEED = (
+    "`{name}` sets the random seed each time it is called, so that everything drawn afterwards, such as "
+    "dropout, is the same again. Leave the seed to the caller."
+)
 _LEFT_DTYPE = "changes torch's default dtype for whatever runs after it. Give the tensors that you make a `dtype` of their own."
 
 
@@ -116,10 +122,7 @@ def refuse_effects(effects: SideEffects, also: Sequence[Call] = ()) -> None:
         )
     if call.left:
         fail(f"`{call.name}` {_LEFT.get(call.left[0], _LEFT_DTYPE)}")
-    fail(
-        f"`{call.name}` sets the random seed each time it is called, so that everything drawn afterwards, such as "
-        "dropout, is the same again. Leave the seed to the caller."
-    )
+    fail(SETS_THE_SEED.format(name=call.name))
 
 
 def _argument(place: int | str, parameters: Sequence[str]) -> str:

@@ -1,12 +1,13 @@
-"""Assertions that a right formula also holds in double precision, in any memory layout, in each mode, without gradients, and
-beside another module, and that a call leaves a model as it was."""
+"""Assertions that a right formula also holds in double precision, in any memory layout, in each mode, without gradients, beside
+another module and in later calls, and that a call leaves a model and the random state as they were."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradekit.checks.comparison import assert_close, fail
+from gradekit.checks.asserts import SETS_THE_SEED
+from gradekit.checks.comparison import assert_close, fail, in_words
 from gradekit.codecs import describe
 from gradekit.inside.arrays import Array, as_numpy, noun
 from gradekit.session.module import Module
@@ -15,6 +16,15 @@ from gradekit.session.values import Call, CheckOutcome, StudentError
 
 #: a value that is wrong by more than this share of the largest right one has another fault than its precision
 _NEARLY = 0.01
+#: no student's code sets this one
+_UNLIKELY_SEED = 271_828_183
+#: how many digits are left where a step is computed in float32
+_FLOAT32_DIGITS = range(6, 10)
+_IN_FLOAT32 = (
+    "That is what float32 has: a step on the way is computed in it, or a tensor that you make is float32. Give that one the "
+    "dtype of the inputs."
+)
+_ROUNDED = "Is a small number added somewhere, a number cut off, or a constant rounded?"
 _LAYOUT = "for inputs that aren't contiguous in memory, such as transposed ones,"
 
 
@@ -69,29 +79,44 @@ _SENTENCES = {
 }
 
 
-def assert_full_precision(actual: Any, right: Array, name: str, digits: int = 10) -> None:
+def assert_full_precision(
+    actual: Any, right: Array, name: str, context: str = "", digits: int = 10, each: bool = False
+) -> None:
     """Fail if a float64 result is nearly right, but not to `digits` digits: something was rounded, or a small number added.
 
     A result that isn't even nearly right passes, since it is for the check of the formula. One of another dtype fails.
+    `right` is computed in float64, and from inputs that show the fault: what float32 represents exactly, such as 1/4, does not.
+
+    Args:
+        each: every number has to be right to its own digits, not to those of the largest one. It is for numbers that no
+            subtraction makes small, such as the weights of a softmax.
 
     Example:
         x = draw.normal(2, 5, dtype=torch.float64)
         assert_full_precision(student.normalized(x), F.layer_norm(x, (5,)), name="output")
     """
-    found, wanted = as_numpy(actual), as_numpy(right)
+    found, wanted, value = as_numpy(actual), as_numpy(right), in_words(name, context)
     if found is None or wanted is None:
-        fail(f"`{name}` is {describe(actual)}, but should be {noun()}.")
+        fail(f"{value} is {describe(actual)}, but should be {noun()}.")
     if found.dtype != np.float64:
-        fail(f"The inputs are float64, but `{name}` is {str(actual.dtype).removeprefix('torch.')}.")
+        fail(f"The inputs are float64, but {value} is {str(actual.dtype).removeprefix('torch.')}.")
     if found.shape != wanted.shape or not np.isfinite(found).all():
         return
-    largest = np.abs(wanted).max(initial=0)
-    off = np.abs(found - wanted).max(initial=0)
-    if 10.0**-digits * largest < off < _NEARLY * largest:
-        fail(
-            f"The inputs are float64, but `{name}` is right only to about {int(-np.log10(off / largest))} digits. Is a small "
-            "number added somewhere, or a constant rounded?"
-        )
+    off, size = np.abs(found - wanted), np.abs(wanted)
+    if off.max(initial=0) >= _NEARLY * size.max(initial=0):
+        return
+    share = off / np.maximum(size if each else size.max(initial=0), np.finfo(np.float64).tiny)
+    worst = float(share.max(initial=0))
+    if worst <= 10.0**-digits:
+        return
+    right_digits = max(int(-np.log10(worst)), 0)
+    cause = _IN_FLOAT32 if right_digits in _FLOAT32_DIGITS else _ROUNDED
+    share_is = (
+        f"is right only to about {right_digits} digits"
+        if right_digits
+        else "has a number with no right digit"
+    )
+    fail(f"The inputs are float64, but {value} {share_is}. {cause}")
 
 
 def assert_not_rounded(actual: float, right: float, name: str, digits: int = 5) -> None:
@@ -135,7 +160,7 @@ def assert_any_layout(call: Callable[..., Any], *args: Any, name: str = "output"
 def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: str = "output") -> None:
     """Fail unless a call returns the same under `torch.no_grad()`, where tensors can be changed in place that otherwise can't.
 
-    The check also fails if the call changes an argument in place there, or leaves gradients switched on. `call` takes
+    The check also fails if the call changes an argument in place there, records gradients, or leaves them switched on. `call` takes
     `no_grad=True`, as functions of the student's and modules do.
 
     Example:
@@ -152,9 +177,13 @@ def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: st
 
 
 def _assert_same(after: Any, before: Any, name: str, context: str) -> None:
-    pairs = [(after, before)] if not isinstance(before, tuple | list) else zip(after, before, strict=True)
-    for found, right in pairs:
+    for found, right in _pairs(after, before):
         assert_close(found, right, name=name, context=context)
+
+
+def _pairs(after: Any, before: Any) -> Iterable[tuple[Any, Any]]:
+    """The parts of two results, side by side."""
+    return zip(after, before, strict=True) if isinstance(before, tuple | list) else [(after, before)]
 
 
 def assert_follows_parameters(
@@ -163,11 +192,13 @@ def assert_follows_parameters(
     right: Callable[[dict[str, Array]], Array],
     *args: Any,
     name: str = "output",
+    replaced: bool = False,
 ) -> None:
     """Fail unless each module computes with its own parameters as they are now, in training and in evaluation mode.
 
     Two modules of the same sizes are given one state each, and exchange them between their calls. `right` returns the right
-    output for a state. It is for modules whose mode changes nothing.
+    output for a state. It is for modules whose mode changes nothing. With `replaced`, the modules' parameters are then replaced,
+    as by `module.scale = nn.Parameter(...)`: one that keeps the old ones elsewhere fails.
 
     Example:
         modules = [student.Affine(3), student.Affine(3)]
@@ -182,6 +213,11 @@ def assert_follows_parameters(
             for module, state in zip(modules, given, strict=True):
                 context = f"of one of two modules in {mode} mode{time},"
                 assert_close(module(*args), right(state), name=name, context=context.removesuffix(","))
+    if replaced:
+        for module, state in zip(modules, states, strict=True):
+            output = module.replace_state(state)(*args)
+            context = "after its parameters have been replaced by other `nn.Parameter`s"
+            assert_close(output, right(state), name=name, context=context)
 
 
 def assert_model_kept(
@@ -207,3 +243,54 @@ def assert_model_kept(
                 continue
             before, after = ("training", "evaluation") if training else ("evaluation", "training")
             fail(_SENTENCES[kind].format(call=made.name, name=name, before=before, after=after))
+
+
+_SPOIL = """
+import copy
+import torch
+
+
+def asked_again(function, args):
+    first = function(*copy.deepcopy(args))
+    for part in first if isinstance(first, (tuple, list)) else [first]:
+        if isinstance(part, torch.Tensor):
+            spoil(part.detach())
+    return function(*args)
+
+
+def spoil(result):
+    try:
+        result.logical_not_() if result.dtype == torch.bool else result.add_(1)
+    except RuntimeError:  # such as an expanded tensor, which nobody can change in place
+        pass
+"""
+
+
+def assert_fresh(student: Student, function: str, *args: Any, name: str = "result") -> None:
+    """Fail unless a function returns the same again after its caller has changed the first result in place.
+
+    One that stores a tensor and returns it in each call lets a caller spoil all later calls. It is for functions whose
+    result is a new tensor, not for one that may be a view of what it was given.
+
+    Example:
+        assert_fresh(student, "normalized", draw.normal(2, 5))
+    """
+    before = student.call(function, *args).value
+    again = student.define(_SPOIL).asked_again(student.get(function), list(args))
+    context = "of a second call, after the first result was changed in place,"
+    for found, right in _pairs(again, before):
+        assert_close(found, right, name=name, context=context)
+
+
+def assert_seed_kept(call: Callable[[int], Call]) -> None:
+    """Fail if a call that draws random numbers sets torch's seed, for itself and for whatever is drawn after it.
+
+    `call` gets the seed with which it is to make the call. A generator of the function's own passes, and so does a seed that
+    is put back.
+
+    Example:
+        assert_seed_kept(lambda seed: student.call("normalized", torch.randn(2, 5), seed=seed))
+    """
+    made = call(_UNLIKELY_SEED)
+    if made.seeded:
+        fail(SETS_THE_SEED.format(name=made.name))

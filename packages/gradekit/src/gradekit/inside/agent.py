@@ -152,6 +152,8 @@ class Agent:
         finally:
             left = settings_put_back(settings)
             figures = self._figures.finish(value)
+        if no_grad and any(is_tensor(part) and part.grad_fn is not None for part in _parts_of(value)):
+            left.append("graph")
         names = [*range(len(args)), *kwargs]
         after = [(_outline(value), _parts_of(value)) for value in [*args, *kwargs.values()]]
         changed = [
@@ -164,7 +166,7 @@ class Agent:
             for name, modules in zip(names, resting, strict=True)
             if any(part.training for part in modules)
         ]
-        seeded = has_torch() and _is_module(function) and sys.modules["torch"].initial_seed() != seed
+        seeded = has_torch() and sys.modules["torch"].initial_seed() != seed
         made = _Made(value) if isinstance(function, type) and _is_own_kind(type(value)) else value
         reply: dict[str, Any] = {
             "value": figures if drawing else made,
@@ -186,7 +188,7 @@ class Agent:
         return {"value": self._history.changes(names, after)}
 
     def do_module(self, target: Any, action: str, value: Any = None) -> dict[str, Any]:
-        """Read or change a module: `state`, `parameters`, `buffers`, `load_state`, `load_known`, `to`, `train`."""
+        """Read or change a module: `state`, `parameters`, `buffers`, `load_state`, `load_known`, `replace`, `to`, `train`."""
         if not _is_module(target):
             raise TypeError(f"{type(target).__name__} is not an nn.Module")
         match action:
@@ -196,9 +198,10 @@ class Agent:
                 return {"value": dict(target.named_parameters())}
             case "buffers":
                 return {"value": dict(target.named_buffers())}
-            case "load_state" | "load_known":
-                unknown = target.load_state_dict(value, strict=False).unexpected_keys
-                if unknown and action == "load_state":
+            case "load_state" | "load_known" | "replace":
+                loaded = target.load_state_dict(value, strict=False, assign=action == "replace")
+                unknown = loaded.unexpected_keys
+                if unknown and action != "load_known":
                     raise KeyError(f"the module has no {', '.join(unknown)}")
             case "to":
                 target.to(getattr(sys.modules["torch"], value))

@@ -68,6 +68,10 @@ class Module:
         """
         return self._act("load_state" if strict else "load_known", values)
 
+    def replace_state(self, values: dict[str, Array]) -> "Module":
+        """Put new parameters and buffers in the place of the named ones, as an assignment in the notebook would."""
+        return self._act("replace", values)
+
     def to(self, dtype: "torch.dtype") -> "Module":
         return self._act("to", str(dtype).removeprefix("torch."))
 

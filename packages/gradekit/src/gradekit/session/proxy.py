@@ -229,6 +229,7 @@ class Student:
             list(reply.left),
             (self._main or self)._effects_here(),
             dict([*enumerate(args), *kwargs.items()]),
+            "target" in target,
         )
         self._note_effects(call)
         return call

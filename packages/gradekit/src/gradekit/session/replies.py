@@ -112,8 +112,8 @@ class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
 class Answer(Struct, frozen=True, forbid_unknown_fields=True):
     """The result of a request; `inputs` and `parameters` are gradients.
 
-    `changed` are the arguments that the call changed in place, `woken` those that it left in training mode. `seeded`: a
-    module set the random seed when it was called. `left` are settings of torch that the call left changed.
+    `changed` are the arguments that the call changed in place, `woken` those that it left in training mode. `seeded`:
+    torch's random seed is another one afterwards. `left` are settings of torch that the call left changed.
     """
 
     ok: Literal[True]

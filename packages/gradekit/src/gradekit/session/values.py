@@ -61,9 +61,9 @@ class Call:
     """One call: its value, and the arguments (position or keyword) that it changed in place.
 
     `woken` are the modules among its arguments that were in evaluation mode and are in training mode now. `seeded`:
-    a module set the random seed. `left` are the settings of torch that it left changed: gradients `on` or `off`, or another
-    default dtype. `parameters` are the names of the positional arguments, as far as the notebook's text
-    shows them, and `given` are the arguments. `effects` are the calls of the exercise that did any of this, this one and those before it.
+    torch's random seed is another one afterwards, which counts as a side effect if it is a call `of_module`. `left` are the
+    settings of torch that it left changed: gradients `on` or `off`, another default dtype, or a `graph` recorded under `no_grad`. `parameters` are the names of
+    the positional arguments, as far as the notebook's text shows them, and `given` are the arguments. `effects` are the calls of the exercise that did any of this, this one and those before it.
     """
 
     value: Any
@@ -75,10 +75,11 @@ class Call:
     left: list[str] = field(default_factory=list)
     effects: "SideEffects" = field(default_factory=lambda: SideEffects(), repr=False, compare=False)
     given: dict[int | str, Any] = field(default_factory=dict, repr=False, compare=False)
+    of_module: bool = False
 
     @property
     def had_effects(self) -> bool:
-        return bool(self.changed or self.woken or self.seeded or self.left)
+        return bool(self.changed or self.woken or (self.seeded and self.of_module) or self.left)
 
 
 @dataclass
