@@ -1,15 +1,18 @@
 """What a person is shown of a written answer, whatever it is and wherever it is: nothing vanishes on the way."""
 
 import csv
+import re
 import shutil
 
 import pytest
+from nbformat import v4
 
-from gradekit.report.answer_page import answer_as_html, class_room
-from gradekit.report.written import AnswerAsRead, AnswerReader, answers_to_grade
+from gradekit.page.pictures import Room
+from gradekit.report.answer_page import AnswerOnPage, answer_as_html, class_room, page_of_answers
+from gradekit.report.written import AnswerAsRead, AnswerReader, Passage, answers_to_grade
 
 from .tiny_course import TinyCourse
-from .written_class import ANSWERS, FIRST, SECOND, STEP, WHOLE, base64_png, make_class
+from .written_class import ANSWERS, FIRST, PASTED, SECOND, STEP, WHOLE, base64_png, make_class
 
 #: students whose answers are nothing but words
 COMPARED = {
@@ -188,3 +191,41 @@ def test_a_page_has_no_names_all_second_readings_and_the_first_ones_of_which_for
             assert line in page or not needed
             assert f">{student}<" not in page
     assert f"First reading of the submission {lists['first']['ann', 'why']['submission']}" not in str(pages)
+
+
+HOSTILE = (
+    '<script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">a</a>\x1b\u202e'
+)
+
+
+def test_nothing_of_a_stranger_s_runs_or_hides_on_a_page(tmp_path):
+    name = '"><img src=x onerror=alert(4)>.png'
+    (tmp_path / "a<b>.txt").write_text(HOSTILE)
+    outputs = [
+        v4.new_output("display_data", data={"text/html": HOSTILE}),
+        v4.new_output("stream", text=HOSTILE),
+        v4.new_output("error", ename=HOSTILE, evalue=HOSTILE, traceback=[]),
+    ]
+    cells = [
+        v4.new_markdown_cell(
+            f"| a |\n|---|\n| {HOSTILE} |", attachments={name: {"image/png": base64_png(1)}}
+        ),
+        v4.new_code_cell(HOSTILE, outputs=outputs),
+    ]
+    files = ["a<b>.txt", name, "none.pdf"]
+    read = AnswerAsRead([Passage(cell, HOSTILE) for cell in cells], [HOSTILE], files, tmp_path)
+    page = page_of_answers(
+        HOSTILE, {HOSTILE: ""}, [AnswerOnPage("First", "id", "why", answer_as_html(read, class_room()))]
+    )
+    assert not re.search(r"<script|<[^>]*\bonerror=(?!alert)[^>]*>", page)
+    assert re.findall(r"<img [^>]*src=\"(?!data:image/)", page) == []
+    assert "<a href" not in page and "\\x1b\\u202e" in page
+    assert base64_png(1) in page and "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_pictures_of_a_class_share_the_room_of_a_page():
+    room = Room(10**6, 10**6, 1)
+    cell = v4.new_markdown_cell(PASTED, attachments={"image.png": {"image/png": base64_png(1)}})
+    first, second = (answer_as_html(AnswerAsRead([Passage(cell)]), room) for _ in range(2))
+    assert base64_png(1) in first and base64_png(1) not in second
+    assert "The picture image.png is not shown: the pictures of this page are too many" in second

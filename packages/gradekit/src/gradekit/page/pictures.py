@@ -64,9 +64,9 @@ class NotShown(Exception):
 class Room:
     """How much of what pictures take is left on a page."""
 
-    bytes: int = PAGE_BYTES
-    pixels: int = PAGE_PIXELS
-    pictures: int = PAGE_PICTURES
+    bytes: int
+    pixels: int
+    pictures: int
 
 
 class Pictures:
@@ -79,7 +79,7 @@ class Pictures:
 
     def __init__(self, folder: Path | None = None, room: Room | None = None) -> None:
         self._folder = folder
-        self._room = room or Room()
+        self._room = room or Room(PAGE_BYTES, PAGE_PIXELS, PAGE_PICTURES)
 
     def put_into(self, html: str, embedded: Sequence[str], attachments: Attachments) -> str:
         """Put its pictures into a formatted text.
