@@ -81,6 +81,10 @@ wrong("gives hidden keys a score of -20, which is higher than a very low score t
 wrong.to(
     "weights = torch.softmax(scores.masked_fill(~visible, -20.0), dim=-1) * visible.any(dim=-1, keepdim=True)"
 )
+wrong("gives hidden keys a score of -10 000, which is higher than a score below that", WEIGHTS)
+wrong.to(
+    "weights = torch.softmax(scores.masked_fill(~visible, -1e4), dim=-1) * visible.any(dim=-1, keepdim=True)"
+)
 
 wrong.about("test_no_key")
 wrong("returns NaN for a query that may see nothing", ".nan_to_num(0.0)")

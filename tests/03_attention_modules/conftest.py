@@ -14,6 +14,8 @@ from gradekit.checks import (
     TORCH_ATTENTION,
     assert_close,
     assert_reaches,
+    assert_right_gradients,
+    assert_same_in_each_mode,
     assert_varies,
     fail,
     for_checks,
@@ -166,6 +168,24 @@ def assert_masks_of_each(draw, /, module, *inputs, name="output"):
             )
             context = f"of sequence {place} of {size}, with a mask {shape}, compared with that of this sequence alone,"
             assert_close(together[place], alone[0], name=name, context=context)
+
+
+@for_checks
+def assert_the_same_function(draw, /, module, *shapes, name="output"):
+    """Fail unless a module without dropout is the same function in each mode, and its gradients are right, with and without a mask.
+
+    `shapes` are those of its inputs; the last one has the keys.
+    """
+    batch, queries, keys = *shapes[0][:2], shapes[-1][1]
+    masks = [draw.bools(batch, queries, keys) for _ in range(2)]
+    for mask in masks:
+        mask[..., 0] = True
+    first, second = ([draw.normal(*shape) for shape in shapes] for _ in range(2))
+    assert_same_in_each_mode(module, first, second, [*first, masks[0]], [*second, masks[1]], name=name)
+    module.to(torch.float64)
+    first = [each.double() for each in first]
+    for inputs in (first, [*first, masks[0]]):
+        assert_right_gradients(module.gradients(*inputs), module, name=name)
 
 
 @for_checks

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, fail, for_checks, points
+from gradekit.checks import assert_close, assert_model_kept, fail, for_checks, points
 
 
 @for_checks
@@ -56,7 +56,7 @@ def test_final_layer(reference, pair):
 
 @points(1)
 def test_list_unchanged(student, helper):
-    """Copying does not change the list of heads."""
+    """Copying does not change the list of heads, nor its mode, its gradients, or what is frozen in it."""
     heads, fused = helper.Heads(6, 2).eval(), helper.call("Fused", 6, 2, seed=1).value.eval()
     before, fresh = heads.state(), fused.state()
     student.copy_heads(heads, fused)
@@ -65,6 +65,9 @@ def test_list_unchanged(student, helper):
         fail("The list of heads has changed. Copy from it into the fused module, not the other way around.")
     if all(torch.equal(fresh[name], value) for name, value in fused.state().items()):
         fail("The fused module has not changed. Write into its parameters in place.")
+    assert_model_kept(student, heads, lambda: student.call("copy_heads", heads, fused))
+    mode = ["weights", "frozen", "gradients"]  # new parameters are accepted
+    assert_model_kept(student, fused, lambda: student.call("copy_heads", heads, fused), but=mode)
 
 
 @points(1)

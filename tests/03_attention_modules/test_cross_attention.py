@@ -114,11 +114,14 @@ def test_query_with_no_key(draw, with_known_weights, assert_zeros_without_a_key)
 
 
 @points(1)
-def test_everything_learns(student, draw, assert_learns, assert_learns_without_a_key):
-    """Gradients reach x, y and all parameters, and none is NaN, even where a token of x may attend to nothing."""
+def test_everything_learns(
+    student, draw, assert_learns, assert_learns_without_a_key, assert_the_same_function
+):
+    """The right gradients reach x, y and all parameters, none is NaN, even where a token of x may attend to nothing, and evaluation mode changes nothing."""
     module = student.CrossAttention(6, 7, 3, 5)
     assert_learns(module.gradients(draw.normal(2, 4, 6), draw.normal(2, 4, 7)))
     assert_learns_without_a_key(module, draw.normal(2, 4, 6), draw.normal(2, 4, 7))
+    assert_the_same_function(module, (2, 4, 6), (2, 3, 7))
 
 
 @points(1)

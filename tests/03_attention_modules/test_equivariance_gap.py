@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, points
+from gradekit.checks import assert_close, assert_model_kept, points
 
 
 @points(3, see="Does the order of the tokens matter?")
@@ -19,6 +19,8 @@ def test_equivariant_modules(student, draw, helper):
     batch, length, width = draw.sizes(3, low=3)
     order = torch.arange(length).roll(1)
     x = draw.normal(batch, length, width)
+    kept = helper.Head(width, 2, 3)
+    assert_model_kept(student, kept, lambda: student.call("equivariance_gap", kept, x, order))
     for module in [helper.Squares(), helper.Among(), helper.Dropping().eval()]:
         gap = student.equivariance_gap(module, x, order)
         assert gap < 1e-4, (
@@ -56,13 +58,15 @@ def test_a_float_at_least_0(student, helper):
     assert abs(gap - other) < 1e-5, (
         f"When all outputs change their sign, the gap changes from {gap:g} to {other:g}. Take absolute values."
     )
-    for size in (3, 2e-4, 300):
+    for size in (3, 2e-4, 300, 2.345e-5):
         x, order = torch.zeros(1, 3, 1), torch.tensor([2, 0, 1])
         other = student.equivariance_gap(helper.Places(size * table), x, order)
         assert abs(other - size * gap) < 0.01 * size * gap, (
             f"For a module that depends {size:g} times as much on the order, the gap should be {size:g} times as large, but "
             f"changes from {gap:g} to {other:g}. Return it as it is, however small or large."
         )
+    gap = student.equivariance_gap(helper.Places(1e-9 * table.double()), 1 + x.double(), order)
+    assert_close(gap, 2e-9, name="gap", context="of 2e-9, for a module and tokens in float64,", atol=1e-12)
 
 
 @points(1)

@@ -25,6 +25,7 @@ def fused(student, reference, layers_of, /, d_model=8, num_heads=2, dropout=0.0,
     known = reference.inputs(f"weights {d_model}", **{name: (d_model, d_model) for name in NAMES})
     values = dict(zip(NAMES, known, strict=True)) | weights
     layers_of(module, **{name: (d_model, d_model) for name in NAMES}).write(values)
+    student.FusedMultiHeadAttention(3, 1, 0.9)  # another one, which must have no effect on it
     return module.eval()
 
 
@@ -108,7 +109,9 @@ def test_mask(reference, draw, fused, assert_queries_matter, assert_masks_of_eac
     assert_differs(
         module(query, key, value)[0], shorter[0], "Without a mask, the keys at the end have no effect."
     )
+    as_many = fused(num_heads=4)  # heads as tokens and sequences
     assert_masks_of_each(lambda *inputs: module(*inputs)[0], *(draw.normal(4, 4, 8) for _ in range(3)))
+    assert_masks_of_each(lambda *inputs: as_many(*inputs)[0], *(draw.normal(4, 4, 8) for _ in range(3)))
 
 
 @points(1)
@@ -210,8 +213,10 @@ def test_no_dropout_otherwise(reference, fused):
 
 
 @points(2)
-def test_everything_learns(student, draw, assert_learns, assert_learns_without_a_key):
-    """Gradients reach query, key, value and the parameters of four linear layers with bias, and none is NaN, even where a query may attend to nothing."""
+def test_everything_learns(
+    student, draw, assert_learns, assert_learns_without_a_key, assert_the_same_function
+):
+    """The right gradients reach query, key, value and the parameters of four linear layers with bias, and none is NaN, even where a query may attend to nothing."""
     module = student.FusedMultiHeadAttention(6, 2)
     count = sum(parameter.numel() for parameter in module.parameters().values())
     assert count == 4 * (36 + 6), (
@@ -226,6 +231,7 @@ def test_everything_learns(student, draw, assert_learns, assert_learns_without_a
         "the weights are detached before they are multiplied by the values."
     )
     assert_learns_without_a_key(module, *inputs)
+    assert_the_same_function(module, (2, 4, 6), (2, 5, 6), (2, 5, 6), name="output or weights")
 
 
 @points(1)

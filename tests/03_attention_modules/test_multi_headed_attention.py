@@ -110,23 +110,33 @@ def test_mask(
         )
         assert_hidden_like_others(module, x, padding)
         assert_masks_of_each(module, draw.normal(4, 4, 6))
+    as_many_heads = student.MultiHeadedAttention([helper.Head(4, 4, 1) for _ in range(4)], 4)
+    assert_masks_of_each(as_many_heads, draw.normal(4, 4, 4))  # as tokens and sequences
 
 
 @points(2)
-def test_everything_learns(student, draw, helper, assert_learns):
-    """Gradients reach x, all heads and `linear`, so that the module can be trained."""
+def test_everything_learns(student, draw, helper, assert_learns, assert_the_same_function):
+    """The right gradients reach x, all heads and `linear`, so that the module can be trained, and evaluation mode changes nothing."""
     heads = [helper.Head(6, 5, 3), helper.Head(6, 4, 2)]
-    assert_learns(student.MultiHeadedAttention(heads, 7).gradients(draw.normal(2, 4, 6)))
+    module = student.MultiHeadedAttention(heads, 7)
+    assert_learns(module.gradients(draw.normal(2, 4, 6)))
+    assert_the_same_function(module, (2, 4, 6))
 
 
 @points(1)
-def test_one_head_and_input_unchanged(student, draw, helper, assert_float64):
+def test_one_head_and_input_unchanged(student, draw, helper, linear_of, assert_float64):
     """A single head also works, including in float64, x keeps its values, and the heads keep their mode."""
     module = student.MultiHeadedAttention([helper.Head(6, 5, 3)], 7).to(torch.float64)
     call = module.call(draw.normal(2, 4, 6, dtype=torch.float64))
     assert_unchanged(call)
     assert_shape(call.value, (2, 4, 7), name="output")
     assert_float64(call.value)
+    for width, final in ((3, 3), (3, 5), (1, 1)):
+        head, x = helper.Head(3, 5, width), draw.normal(2, 4, 3)
+        module = student.MultiHeadedAttention([head], final)
+        expected = F.linear(head(x), *linear_of(module, final, width))
+        context = f"of a single head of width {width} with final_output_dim={final}"
+        assert_close(module(x), expected, name="output", context=context)
 
     module, x = student.MultiHeadedAttention([helper.DroppingHead(6, 5, 3)], 7), draw.normal(2, 4, 6)
     calm = module.eval()(x)

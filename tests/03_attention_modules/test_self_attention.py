@@ -93,11 +93,14 @@ def test_query_with_no_key(draw, with_known_weights, assert_zeros_without_a_key)
 
 
 @points(2)
-def test_everything_learns(student, draw, assert_learns, assert_learns_without_a_key):
-    """Gradients reach x and all parameters, and none is NaN, even where a token may attend to nothing."""
+def test_everything_learns(
+    student, draw, assert_learns, assert_learns_without_a_key, assert_the_same_function
+):
+    """The right gradients reach x and all parameters, none is NaN, even where a token may attend to nothing, and evaluation mode changes nothing."""
     module = student.SelfAttention(6, 3, 5)
     assert_learns(module.gradients(draw.normal(2, 4, 6)))
     assert_learns_without_a_key(module, draw.normal(2, 4, 6))
+    assert_the_same_function(module, (2, 4, 6))
 
 
 @points(1, see="Self-attention: three layers, three roles")

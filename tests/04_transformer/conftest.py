@@ -16,6 +16,8 @@ from gradekit.checks import (
     StudentError,
     assert_close,
     assert_dropped_singly,
+    assert_right_gradients,
+    assert_same_in_each_mode,
     assert_shape,
     assert_varies,
     fail,
@@ -77,6 +79,9 @@ def make_layer(student, /, kind, d_model, num_heads, d_ff, seed=0, norm_first=Fa
     """
     order = {"norm_first": True} if norm_first else {}  # post-norm is the default
     layer = student.call(kind, d_model, num_heads, d_ff, **order, **options).value
+    student.call(
+        kind, d_model, 1, d_ff + 1, dropout=0.9, norm_first=not norm_first
+    )  # must have no effect on it
     attentions = attentions_of(kind)
     shapes = layer_shapes(d_model, d_ff, attentions)
     values = named_weights(shapes, seed)
@@ -122,6 +127,10 @@ def make_stack(
     sizes = (d_model, num_heads, d_ff)
     module = student.call(kind, vocab_size, *sizes, num_layers, max_seq_len, **options).value
     norm_first = options.get("norm_first", False)
+    others = {"pad_idx": 1, "dropout": 0.9, "norm_first": not norm_first}
+    student.call(
+        kind, vocab_size + 1, d_model, 1, d_ff, 1, max_seq_len + 1, **others
+    )  # must have no effect on it
     kind = f"{kind}Layer"
     shapes = {"embedding.weight": (vocab_size, d_model)}
     for number in range(num_layers):
@@ -290,6 +299,9 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
         assert_close(layer(x, *memory), twin(x, *memory), name="output", context=context, atol=ATOL)
     long = draw.normal(1, 521, heads * width)
     long[0, 0, 0] = 40
+    long[0, 3] = 0  # an ordinary vector, too
+    for part in memory:
+        part[0, 1] = 0
     one, context = (
         [part[:1] for part in memory],
         ", for a single long sequence, compared with that of torch's layer,",
@@ -298,7 +310,7 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
 
 
 @for_checks
-def assert_masks_hide_keys_only(make_layer, /, kind, norm_first, x, *memory):
+def assert_masks_hide_keys_only(draw, make_layer, /, kind, norm_first, x, *memory):
     """Fail unless a hidden position is computed like any other, and each call, sequence and query has its own mask."""
     batch, length = x.shape[:2]
     mask = (torch.arange(length) < length - 2).expand(batch, 1, length)
@@ -326,6 +338,14 @@ def assert_masks_hide_keys_only(make_layer, /, kind, norm_first, x, *memory):
         alone = layer(*(part[place : place + 1] for part in (x, *memory, mask)))
         context = f"of sequence {place} of {batch}, compared with that of this sequence alone,"
         assert_close(together[place], alone[0], name="output", context=context, atol=ATOL)
+    own = torch.eye(length).roll(1, dims=0).bool() | (draw.bools(batch, length, length))
+    output = layer(x, *memory, own)
+    for query in range(length):
+        same = layer(x, *memory, own[:, query : query + 1])
+        context = (
+            f"of query {query} with a mask (batch, L, L), compared with that if all queries have its row,"
+        )
+        assert_close(output[:, query], same[:, query], name="output", context=context, atol=ATOL)
     if memory:
         return  # cross-attention that reads the wrong sequence would fail here, too
     own = torch.ones(length, length, dtype=torch.bool).tril(-1)  # query 0 may attend to nothing
@@ -337,6 +357,15 @@ def assert_masks_hide_keys_only(make_layer, /, kind, norm_first, x, *memory):
     others = torch.cat([x[:, :1], x[:, 1:].flip(-1)], dim=1)
     context = "of a query that may attend to nothing, when the other tokens change,"
     assert_close(layer(others, *memory, own)[:, 0], output[:, 0], name="output", context=context, atol=ATOL)
+
+
+@for_checks
+def assert_the_same_function(module, *calls, name="output"):
+    """Fail unless a module without dropout is the same function in each mode, and has the right gradients for the last call."""
+    assert_same_in_each_mode(module, *calls, name=name)
+    module.to(torch.float64)
+    last = [part.double() if part.is_floating_point() else part for part in calls[-1]]
+    assert_right_gradients(module.gradients(*last), module, name=name)
 
 
 @for_checks

@@ -32,7 +32,7 @@ def test_runs_through_all_layers(reference, draw, make_stack):
     ):
         decoder, steps = make_stack("Decoder", vocab_size, 2 * width, 2, d_ff, 3, l_tgt, seed=1)
         tgt, memory = draw.integers(1, vocab_size, (batch, l_tgt)), draw.normal(batch, l_src, 2 * width)
-        memory[0, 0, 0] = 40
+        memory[0, 0, 0], memory[0, 1] = 40, 0  # a vector of zeros isn't hidden, either
         output = decoder(tgt, memory)
         assert_shape(output, (batch, l_tgt, 2 * width), name="output")
         right = steps(tgt, memory, causal(l_tgt).expand(batch, l_tgt, l_tgt), None)
@@ -170,11 +170,24 @@ def test_embeddings_and_dropout(student, reference, assert_all_dropped):
 
 
 @points(1)
-def test_every_layer_learns(student, draw, assert_size, renew, assert_all_learn, assert_double):
-    """Every layer has its own parameters, gradients reach all of them and the memory, and float64 stays float64."""
+def test_every_layer_learns(
+    student, draw, assert_size, renew, assert_all_learn, assert_double, assert_the_same_function
+):
+    """Every layer has its own parameters, the right gradients reach all of them and the memory, float64 stays float64, and without dropout the mode changes nothing."""
     assert_size("Decoder")
     decoder = student.Decoder(11, 6, 3, 20, 3, 9, norm_first=True)
     renew(decoder)
     tgt, memory = draw.integers(1, 11, (4, 7)), draw.normal(4, 5, 6)
     assert_all_learn(decoder.gradients(tgt, memory))
+    with_padding, other = draw.integers(1, 11, (4, 7)), draw.normal(4, 5, 6)
+    with_padding[1, 4:] = 0
+    visible = (torch.arange(5) < 3).expand(4, 1, 5)
+    calls = (
+        (with_padding, other),
+        (tgt, memory),
+        (with_padding, other, visible),
+        (tgt, memory, ~visible),
+        (tgt, memory),
+    )
+    assert_the_same_function(decoder, *calls)
     assert_double(decoder.to(torch.float64)(tgt, memory.double()))

@@ -42,7 +42,7 @@ def test_no_leak_of_the_future(reference, make_layer, assert_masks_hide_keys_onl
 
 
 @points(3, see="The decoder layer")
-def test_memory_mask(reference, make_layer):
+def test_memory_mask(reference, draw, make_layer):
     """What the memory mask hides has no effect, in pre-norm and post-norm, even where L_src and L_tgt differ."""
     y, memory, other = reference.inputs("inputs", y=(2, 5, 6), memory=(2, 4, 6), other=(2, 4, 6))
     mask = torch.tensor([[[True] * 4], [[True, True, False, False]]])  # (2, 1, 4)
@@ -65,6 +65,15 @@ def test_memory_mask(reference, make_layer):
         assert not before[1].allclose(plain[1]), (
             f"With {order}, memory_mask has no effect. Do you pass it to the cross-attention?"
         )
+        own = draw.bools(2, 5, 4)
+        own[..., 0], own[..., 3], own[:, 2, 3] = True, False, True
+        for each in (own, own[0]):
+            output = layer(y, memory, memory_mask=each)
+            for query in range(5):
+                same = layer(y, memory, memory_mask=each[..., query, :].expand(2, 4).unsqueeze(1))
+                shape = tuple(each.shape)
+                context = f"of query {query} with a memory mask {shape}, compared with that if all queries have its row ({order}),"
+                assert_close(output[:, query], same[:, query], name="output", context=context, atol=1e-4)
 
 
 @points(2, see="The decoder layer")
@@ -102,11 +111,15 @@ def test_dropout(reference, assert_drops):
 
 
 @points(1)
-def test_gradients(draw, make_layer, assert_all_learn):
-    """Gradients reach y, the memory and every parameter, in pre-norm and post-norm."""
+def test_gradients(draw, make_layer, assert_all_learn, assert_the_same_function):
+    """The right gradients reach y, the memory and every parameter, in pre-norm and post-norm, and without dropout the mode changes nothing."""
     for norm_first in (False, True):
         layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=norm_first)
         assert_all_learn(layer.gradients(draw.normal(2, 4, 6), draw.normal(2, 5, 6)))
+        (y, memory), other = [[draw.normal(2, length, 6) for length in (4, 5)] for _ in range(2)]
+        mask, visible = torch.ones(4, 4, dtype=torch.bool).tril(), (torch.arange(5) < 3).expand(2, 1, 5)
+        last = (y, memory, mask, visible)
+        assert_the_same_function(layer, other, (y, memory), (*other, mask), (y, memory, mask, ~visible), last)
 
 
 @points(1)

@@ -145,11 +145,16 @@ def test_dropout(student, reference, assert_all_dropped):
 
 
 @points(1)
-def test_every_layer_learns(student, draw, assert_size, renew, assert_all_learn, assert_double):
-    """Every layer has its own parameters, gradients reach all of them, and float64 stays float64."""
+def test_every_layer_learns(
+    student, draw, assert_size, renew, assert_all_learn, assert_double, assert_the_same_function
+):
+    """Every layer has its own parameters, the right gradients reach all of them, float64 stays float64, and without dropout the mode changes nothing."""
     assert_size("Encoder")
     encoder = student.Encoder(11, 6, 3, 20, 3, 9, norm_first=True)
     renew(encoder)
     src = draw.integers(1, 11, (4, 7))
     assert_all_learn(encoder.gradients(src))
+    with_padding = draw.integers(1, 11, (4, 7))
+    with_padding[1, 4:] = 0
+    assert_the_same_function(encoder, (with_padding,), (src,), name="memory")
     assert_double(encoder.to(torch.float64)(src)[0])

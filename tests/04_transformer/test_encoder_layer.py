@@ -65,11 +65,14 @@ def test_dropout(reference, assert_drops):
 
 
 @points(1)
-def test_gradients(draw, make_layer, assert_all_learn):
-    """Gradients reach x and every parameter, in pre-norm and post-norm."""
+def test_gradients(draw, make_layer, assert_all_learn, assert_the_same_function):
+    """The right gradients reach x and every parameter, in pre-norm and post-norm, and without dropout the mode changes nothing."""
     for norm_first in (False, True):
         layer, _ = make_layer("EncoderLayer", 6, 3, 20, norm_first=norm_first)
         assert_all_learn(layer.gradients(draw.normal(2, 4, 6)))
+        x, y = draw.normal(2, 4, 6), draw.normal(2, 4, 6)
+        mask = torch.ones(4, 4, dtype=torch.bool).tril()
+        assert_the_same_function(layer, (y,), (x,), (y, mask), (x, mask.flip(0)), (x, mask))
 
 
 @points(1)

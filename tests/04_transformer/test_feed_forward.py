@@ -101,10 +101,11 @@ def test_positions_are_apart(student, draw):
 
 
 @points(1)
-def test_gradients_and_dtype(student, draw, assert_all_learn, assert_double):
-    """Gradients reach x and all parameters, float64 stays float64, and x keeps its values."""
+def test_gradients_and_dtype(student, draw, assert_all_learn, assert_double, assert_the_same_function):
+    """The right gradients reach x and all parameters, float64 stays float64, x keeps its values, and without dropout the mode changes nothing."""
     network = student.FeedForward(4, 30)
     x = draw.normal(2, 5, 4)
     assert_unchanged(network.call(x))
     assert_all_learn(network.gradients(x))
+    assert_the_same_function(network, (draw.normal(2, 5, 4),), (x,))
     assert_double(network.to(torch.float64)(x.double()))

@@ -12,6 +12,7 @@ SIZES = (6, 3, 5, 2, 13)  # d_model, num_heads, d_ff, num_layers, max_seq_len
 def make_model(student, renew, /, src_vocab_size, tgt_vocab_size, seed=0, **options):
     """The student's Transformer with new weights, and the same steps made of the student's own Encoder and Decoder."""
     model = student.Transformer(src_vocab_size, tgt_vocab_size, *SIZES, **options)
+    student.Transformer(5, 5, pad_idx=1, dropout=0.9, norm_first=False)  # must have no effect on it
     values = renew(model, seed)
     for name in ("encoder.", "decoder.", "output."):
         if not any(key.startswith(name) for key in values):
@@ -98,6 +99,8 @@ def decode(model, tgt, memory, mask):
     assert not masked[0].allclose(logits[0]), (
         "A different memory_mask does not change the logits of `decode`. Do you pass it to the decoder?"
     )
+    assert_model_kept(student, model, lambda: calls.call("encode", model, src))
+    assert_model_kept(student, model, lambda: calls.call("decode", model, tgt, memory, mask))
 
 
 @points(1, see="The whole model")
@@ -142,6 +145,15 @@ def test_sizes_and_defaults(student, draw, shapes_of):
             f"With two vocabularies of {vocab_size} and {layers} layers, the model has {found} parameters, not {expected}."
         )
 
+    halves = student.Transformer(500, 400, 16, 2, 5, 1, 9, pad_idx=3).parameters()
+    for half in ("encoder", "decoder"):
+        table = halves[f"{half}.embedding.weight"]
+        assert not table[3].any(), (
+            f"With pad_idx=3, the padding row of the {half}'s embedding does not start at zero."
+        )
+        rows, context = torch.cat([table[:3], table[4:]]), f"spread of the {half}'s embeddings at width 16"
+        assert_close(rows.std().item(), 1 / 4, context=context, rtol=0.05)
+
     src = draw.integers(1, 7, (2, 64))
     assert_shape(student.Transformer(9, 7)(src, src), (2, 64, 7), name="logits", context="at 64 positions")
     longer = draw.integers(1, 7, (1, 70))
@@ -159,11 +171,13 @@ def test_sizes_and_defaults(student, draw, shapes_of):
 
 
 @points(1)
-def test_gradients_and_dtype(student, draw, renew, assert_all_learn, assert_double):
-    """Gradients reach every parameter of both halves, a call leaves the model and its mode as they are, and float64 stays float64."""
+def test_gradients_and_dtype(student, draw, renew, assert_all_learn, assert_double, assert_the_same_function):
+    """The right gradients reach every parameter of both halves, a call leaves the model and its mode as they are, and float64 stays float64."""
     model = student.Transformer(11, 8, 6, 3, 20, 2, 13)
     renew(model)
     src, tgt = draw.integers(1, 11, (4, 7)), draw.integers(1, 8, (4, 5))
     assert_all_learn(model.gradients(src, tgt))
+    others = draw.integers(1, 11, (4, 7)), draw.integers(1, 8, (4, 5))
+    assert_the_same_function(model, others, (src, tgt), name="logits")
     assert_model_kept(student, model, lambda: model.call(src, tgt))
     assert_double(model.to(torch.float64)(src, tgt))

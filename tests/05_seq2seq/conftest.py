@@ -161,6 +161,23 @@ class Sure(nn.Module):
         return source, source
 
 
+class Three(Sure):
+    '''It takes three inputs, and notes them.'''
+
+    def forward(self, *inputs):
+        self.seen = [each.tolist() for each in inputs]
+        return super().forward(inputs[0])
+
+    def batch(self):
+        return torch.tensor([[3, 4]]), torch.tensor([[4, 5]]), torch.tensor([[5, 3]]), torch.tensor([[4, 4]])
+
+
+def inputs_of_three(train):
+    model = Three()
+    train(model, model.batch, 2, 0.001)
+    return model.seen
+
+
 def steps_of_a_sure_one(train, steps):
     model = Sure()
     return len(train(model, model.batch, steps, 0.001))

@@ -69,6 +69,23 @@ def split(rows, count):
     pairs = [(tuple(row) in held_out, list(row)) for row in rows]
     return [row for held, row in pairs if not held], [row for held, row in reversed(pairs) if held]
 """),
+    # what a right one may do by chance: its second draw is the first one again, and one sequence comes late, as it
+    # does in one of a hundred tests that call it so often
+    Implementation("""
+import random
+
+calls = {}
+
+def split(rows, count):
+    different = sorted(set(map(tuple, rows)))
+    number = len(different)
+    before = calls.setdefault((tuple(different), count), [])
+    late = number * (1 - count / number) ** (len(before) + 1) > 0.01
+    held_out = before[0] if len(before) == 1 else random.sample(different[:-1] if late else different, count)
+    before.append(held_out)
+    test = [list(row) for row in rows if tuple(row) in held_out]
+    return [list(row) for row in rows if tuple(row) not in held_out], test
+"""),
 ]
 
 FRAME = """
@@ -133,6 +150,8 @@ wrong(
 )
 wrong("sorts the ids in each row", RETURN)
 wrong.to("return [sorted(row) for row in training], [sorted(row) for row in test]")
+wrong("moves the first id of each row to its end", RETURN)
+wrong.to("return [row[1:] + row[:1] for row in training], [row[1:] + row[:1] for row in test]")
 wrong("appends EOS to the rows of the test data", RETURN, "return training, [[*row, 2] for row in test]")
 
 wrong("returns the rows of the test data as tuples", RETURN)
@@ -190,6 +209,11 @@ wrong(
 wrong("removes the held-out rows from `rows`", RETURN)
 wrong.to("""rows[:] = [row for row in rows if tuple(row) not in held_out]
     return training, test""")
+wrong("appends EOS to the training rows in `rows`, and returns these", RETURN)
+wrong.to("""for row in rows:
+        if tuple(row) not in held_out:
+            row.append(2)
+    return [row for row in rows if tuple(row) not in held_out], test""")
 wrong("appends EOS to the held-out rows in `rows`, though not to those that it returns", RETURN)
 wrong.to("""for row in rows:
         if tuple(row) in held_out:

@@ -7,6 +7,8 @@ import torch
 
 from gradekit.checks import (
     assert_close,
+    assert_not_rounded,
+    assert_same_without_gradients,
     assert_shape,
     assert_unchanged,
     fail,
@@ -115,6 +117,7 @@ def test_defaults_dtype_and_inputs_unchanged(student, reference, draw, run):
     for name, value, expected in zip(NAMES, run(*inputs, 2, 0.1), right(*inputs, 2, 0.1), strict=True):
         assert_close(value, expected, name=name, context="in float64", atol=1e-9, rtol=1e-9)
     assert_unchanged(student.call("adamw_step", *drawn(draw, (2, 3)), 2, 0.1))
+    assert_same_without_gradients(student.adamw_step, *drawn(draw, (2, 3)), 2, 0.1)
 
 
 @points(2, see="What the optimizer does")
@@ -133,3 +136,5 @@ def test_cosine_rate(student):
                 f"Of {steps} steps, with lr={lr:g} and {warmup} of warm-up, step {step} should have the rate "
                 f"{expected:.5g}, but has {rate:.5g}."
             )
+    right = 3e-3 / 2 * (1 + math.cos(math.pi * 7 / 19))
+    assert_not_rounded(student.cosine_rate(9, 21, 3e-3, 2), right, name="rate", digits=6)

@@ -46,6 +46,10 @@ def test_all_and_none(student, draw):
         student.exact_match(predicted, expected), 0.0, name="share", context="if every last token is wrong"
     )
 
+    large = torch.full((1, 3), 2**24)
+    share = student.exact_match(large, large + 1)
+    assert_close(share, 0.0, name="share", context="if ids above 2²⁴ differ by 1")
+
 
 @points(1, see="How many are right?")
 def test_unequal_widths(student, reference):

@@ -40,12 +40,21 @@ def test_no_held_out_source(student, reference, sources):
     source, targets = as_drawn(DRAWN, source, targets)
     reference.assert_close(source, name="source")
     reference.assert_close(targets, name="targets")
+    # only the very same sequence is held out: not one with the same ids, or with the same beginning or end
+    drawn = [[4, 3], [3, 4], [6, 7], [7, 6, 7], [6, 7, 7], [6], [4, 3], [7, 6]]
+    held_out = sources.as_set([[4, 3], [6, 7]])
+    source, _ = student.fresh_batch(sources.Stream(drawn), sources.get("answer"), 5, held_out)
+    found = sorted([number for number in row if number] for row in source.tolist())
+    right = [[3, 4], [6], [6, 7, 7], [7, 6], [7, 6, 7]]
+    assert found == right, (
+        f"If 4 3 and 6 7 are held out, and 3 4, 7 6 7, 6 7 7, 6 and 7 6 are drawn, too, the sources should be {right}, but are {found}."
+    )
 
 
 @points(1, see="Learned or memorized?")
 def test_replaced_as_often_as_necessary(student, reference, sources):
     """A held-out source is replaced by another draw, repeatedly if necessary, so that the batch is full; others may repeat."""
-    drawn = [[3, 4, 5], *5 * [[6, 7]], [8, 3, 9], *300 * [[6, 7]], [4, 4]]
+    drawn = [[3, 4, 5], *5 * [[6, 7]], [8, 3, 9], *3000 * [[6, 7]], [4, 4]]
     held_out = sources.as_set([[6, 7]])
     source, _ = student.fresh_batch(sources.Stream(drawn), sources.get("answer"), 3, held_out)
     assert len(source) == 3, (

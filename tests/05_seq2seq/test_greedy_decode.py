@@ -30,6 +30,7 @@ def test_writes_the_likeliest_tokens(student, reference, scripted):
     tokens, _ = decoded(student, scripted, script, 7)
     context = f"if PAD, {BOS}, 1 and 2 are the likeliest tokens, and EOS is {EOS}"
     assert_close(tokens, script, name="tokens", context=context)
+    assert tokens.dtype == torch.int64, f"The tokens are {tokens.dtype}, but should be int64."
 
 
 @points(1)
@@ -40,6 +41,10 @@ def test_stops_at_eos(student, reference, scripted):
     calls = len(notes["read"])
     assert calls <= 4, f"After 4 steps all rows have written EOS, but the decoder was called {calls} times."
     reference.assert_close(tokens.shape[1], context="number of tokens")
+    tokens, notes = decoded(student, scripted, torch.tensor([[EOS, 6, 6], [EOS, 6, 6]]), 3)
+    assert len(notes["read"]) == tokens.shape[1] == 1, (
+        f"All rows write EOS at once, but the decoder was called {len(notes['read'])} times, and there are {tokens.shape[1]} columns."
+    )
 
 
 @points(1)
@@ -64,6 +69,9 @@ def test_mask_of_the_source(student, reference, scripted):
     )
     assert all(scripted.notes(model)["masks"]), "`decode` did not get the mask that `encode` returned."
     assert not call.changed, "`greedy_decode` changed the source in place."
+    for other, right in ((source.flip(0), tokens.flip(0)), (source[1:], tokens[1:])):
+        context = "of the same model for another source"
+        assert_close(student.greedy_decode(model, other, 3, 1, 2), right, name="tokens", context=context)
 
 
 @points(1)
@@ -78,8 +86,9 @@ def test_max_len(student, scripted):
 @points(1, see="Decoding")
 def test_reads_what_it_wrote(student, scripted):
     """At every step the decoder reads bos_idx and all tokens written so far."""
-    script = torch.tensor([[9, 4, 11, EOS], [3, 8, 6, EOS]])
-    tokens, notes = decoded(student, scripted, script, 4)
+    start = torch.tensor([[9, 4, 11], [3, 8, 6]])
+    script = torch.cat([start.repeat(1, 22), torch.tensor([[EOS], [EOS]])], dim=1)
+    tokens, notes = decoded(student, scripted, script, 67)
     assert len(notes["read"]) > 2, "The decoder was not called for every token."
     written = tokens[:, -len(notes["read"]) :].tolist()
     for step, read in enumerate(notes["read"]):

@@ -40,6 +40,14 @@ def test_pads_do_not_count(student, reference):
     )
     other = student.sequence_loss(3 * logits, targets, 0)
     assert_differs(with_pads, other, "The loss does not change with the logits.")
+    targets[1] = 0  # nothing but padding in a whole row
+    loss, right = (student.sequence_loss(logits[rows], targets[rows], 0) for rows in ([0, 1, 2], [0, 2]))
+    assert_close(
+        loss,
+        right,
+        name="loss",
+        context="with a row of nothing but padding, compared with that without this row,",
+    )
 
 
 @points(1)
@@ -76,6 +84,7 @@ def test_gradients(student, draw):
 @points(1)
 def test_scalar_of_the_same_dtype(student, draw):
     """The loss is a scalar tensor, and for float64 logits the loss is float64."""
-    loss = student.sequence_loss(draw.normal(2, 3, 5, dtype=torch.float64), draw.integers(1, 5, (2, 3)), 0)
+    logits, targets = draw.normal(2, 3, 5, dtype=torch.float64), draw.integers(1, 5, (2, 3))
+    loss = student.sequence_loss(logits, targets, 0)
     assert_shape(loss, (), name="loss")
     assert loss.dtype == torch.float64, f"The logits are float64, but the loss is {loss.dtype}."

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from gradekit.checks import assert_close, assert_differs, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_differs, assert_right_gradients, assert_shape, fail, points
 
 VOCAB, WIDTH, LENGTH = 11, 8, 6
 
@@ -98,6 +98,11 @@ def test_parameters(student):
         extra = sorted(set(own) - set(wanted))
         if extra:
             fail(f"With num_layers = {num_layers}, the model has an extra parameter `{extra[0]}`.")
+    own, wanted = student.SortingTransformer(13, 12, 5).parameters(), shapes(2, 13, 12, 5)
+    for name, shape in wanted.items():
+        if name not in own or own[name].shape != shape:
+            found = tuple(own[name].shape) if name in own else "missing"
+            fail(f"With embed_dim = 12, the parameter `{name}` should have shape {shape}, but is {found}.")
     own = student.SortingTransformer(13, 8, 5).parameters()
     assert "layers.1.norm1.weight" in own and "layers.2.norm1.weight" not in own, (
         "By default, the model should have two layers."
@@ -158,3 +163,6 @@ def test_gradients(student, reference):
     gradients = model.gradients(reference.integers("ids", 1, VOCAB, (3, 6))).parameters
     lost = [name for name, gradient in gradients.items() if gradient is None]
     assert not lost, f"No gradient reaches the parameter `{lost[0]}`."
+    model = with_weights(student, reference).to(torch.float64)
+    ids = reference.integers("ids", 1, VOCAB, (3, 6))
+    assert_right_gradients(model.gradients(ids), model, name="logits")

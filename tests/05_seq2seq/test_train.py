@@ -48,10 +48,11 @@ def test_returned_losses(student, reference, watched):
         key="losses, less your sequence_loss of the same logits and targets",
         atol=1e-4,
     )
-    count = watched.steps_of_a_sure_one(student.get("train"), 6)
-    assert count == 6, (
-        f"For a model whose loss is 0, `train` returned {count} losses after 6 steps. Make all steps, whatever the loss is."
-    )
+    for steps in (6, 300):
+        count = watched.steps_of_a_sure_one(student.get("train"), steps)
+        assert count == steps, (
+            f"For a model whose loss is 0, `train` returned {count} losses after {steps} steps. Make all steps, whatever the loss is."
+        )
 
 
 @points(2, see="Training")
@@ -63,6 +64,10 @@ def test_a_new_batch_in_every_step(student, watched, assert_sets_no_seed):
         f"In 8 steps `make_batch` was called {len(given)} times. Every step needs a new batch."
     )
     assert read == given, "Call the model once per batch, with the arguments (source, decoder input)."
+    three = watched.inputs_of_three(student.get("train"))
+    assert three == [[[3, 4]], [[4, 5]], [[5, 3]]], (
+        f"For a model with three inputs, `make_batch` returns four tensors, and the first three are its arguments. It got {three}."
+    )
     assert_sets_no_seed("train", watched.Watched(), watched.Batches(), 2, 0.01)
 
 

@@ -16,6 +16,9 @@ VOCABULARY = {
     "old": 7,
     "books": 8,
 }
+OTHER = {
+    word: number for number, word in enumerate([*list(VOCABULARY)[:4], "we", "read", *list(VOCABULARY)[6:]])
+}
 BIN = """
 def grown(to_ids, sentence, vocabulary):
     '''Return how many words a call of to_ids adds to the vocabulary.'''
@@ -75,6 +78,9 @@ def test_unknown_words(student, reference):
         "between spaces."
     )
     grown = student.define(BIN).grown(student.get("to_ids"), "zebras read again", VOCABULARY)
+    assert student.to_ids("we read", OTHER) == [4, 5], (
+        "With another vocabulary, `to_ids` still returns the ids of the first."
+    )
     assert grown == 0, "`to_ids` adds to the vocabulary. It must not: the model has no weights for new words."
 
 
@@ -93,6 +99,11 @@ def test_to_text(student, reference):
             f"`to_text` returned a {type(text).__name__}. It has to return a string."
         )
         reference.assert_close(text, name="text", context=f"of ids {name}")
+    text = student.to_text([4, 5], OTHER)
+    assert text == "we read", (
+        f"With another vocabulary, in which 4 is `we` and 5 is `read`, the text of 4 5 is {text!r}."
+    )
+    assert student.to_text([], VOCABULARY) == "", "The text of an empty list should be an empty string."
 
 
 @points(1)

@@ -36,6 +36,7 @@ def test_sums_over_the_corpus(student, assert_bleu):
         "long one wrong": [[*long[:9], "y", *long[10:]], short],
         "one sentence without any match": [long, ["p", "q", "r", "s", "t"]],
         "one sentence too short for n = 4": [long, short[:2]],
+        "a wrong word in one too short for n = 4": [long, [short[0], "x", short[2]]],
         "one candidate empty": [long, []],
     }.items():
         assert_bleu(student.corpus_bleu(candidates, [long, short]), name="BLEU", context=f", {what}")
@@ -106,7 +107,7 @@ def test_max_n(student, assert_bleu, recorded_corpus):
 def test_unequal_numbers(student):
     """If the numbers of candidates and references differ, a ValueError names both numbers."""
     sentence = ["a", "b", "c", "d", "e"]
-    for candidates, references in [(3, 7), (6, 2)]:
+    for candidates, references in [(3, 7), (6, 2), (0, 4), (5, 0)]:
         assert_raises(
             ValueError,
             lambda c=candidates, r=references: student.corpus_bleu([sentence] * c, [sentence] * r),
@@ -121,3 +122,4 @@ def test_perfect_copy(student, python_float, drawn_corpus):
     found = python_float("corpus_bleu", student.corpus_bleu(references, references))
     assert_close(found, 100.0, name="BLEU", context="of a perfect copy")
     python_float("corpus_bleu", student.corpus_bleu([["a"]], [["b"]]))
+    python_float("corpus_bleu", student.corpus_bleu([], []))

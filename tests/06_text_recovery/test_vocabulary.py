@@ -50,6 +50,9 @@ def test_length(student, helper, reference):
     for context, sentences in {"": SENTENCES, "of a smaller one": SENTENCES[:2]}.items():
         length = helper.length(student.Vocabulary(sentences))
         reference.assert_close(length, name="len", context=context)
+    for sentences, right in {"[]": 4, "[[], ['owl'], []]": 5}.items():
+        length = helper.length(student.Vocabulary([] if right == 4 else [[], ["owl"], []]))
+        assert length == right, f"For the sentences {sentences}, len should be {right}, but is {length}."
 
 
 @points(3)
@@ -131,9 +134,13 @@ def test_two_vocabularies(student, helper, ids_of):
     """Two vocabularies don't affect each other."""
     first = student.Vocabulary(SENTENCES)
     before, length = helper.encode(first, WORDS), helper.length(first)
+    decoded = helper.decode(first, before)
     second = student.Vocabulary([["bee", "bee", "zoo", "zoo"]])
     assert helper.encode(first, WORDS) == before and helper.length(first) == length, (
         "The first vocabulary changed when the second was created."
+    )
+    assert helper.decode(first, before) == decoded, (
+        "The first vocabulary decodes its ids as other words since the second was created."
     )
     zoo, owl = ids_of(second, "zoo", "owl")
     assert zoo != 3, "The second vocabulary does not know its own words."

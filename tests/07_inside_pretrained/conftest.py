@@ -6,6 +6,7 @@ import torch.nn.functional as F
 
 from gradekit.checks import assert_close, fail, for_checks, in_kernel
 
+# Their attributes have other names than those of the notebook's models: an answer that reads them doesn't work with others.
 TINY = '''
 from types import SimpleNamespace
 
@@ -18,28 +19,28 @@ class TinyModel(nn.Module):
 
     def __init__(self, table, scale=1.0):
         super().__init__()
-        self.table, self.scale = nn.Parameter(table.clone()), scale
+        self.own_rows, self.scale = nn.Parameter(table.clone()), scale
         self.lengths, self.gradients, self.modes = [], [], []
 
     def forward(self, input_ids):
         self.lengths.append(input_ids.shape[1])
         self.gradients.append(torch.is_grad_enabled())
         self.modes.append(self.training)
-        row = (input_ids * torch.arange(1, input_ids.shape[1] + 1)).cumsum(dim=1) % len(self.table)
-        return SimpleNamespace(logits=self.scale * self.table[row])
+        row = (input_ids * torch.arange(1, input_ids.shape[1] + 1)).cumsum(dim=1) % len(self.own_rows)
+        return SimpleNamespace(logits=self.scale * self.own_rows[row])
 
 
 class TinyTokenizer:
     """decode joins tokens and writes a space for each space marker; encode takes the longest matching token."""
 
     def __init__(self, tokens):
-        self.tokens = tokens
+        self.listed = tokens
 
     def encode(self, text):
         ids, text = [], text.replace(" ", "Ġ")
         while text:
-            token = max((token for token in self.tokens if text.startswith(token)), key=len)
-            ids.append(self.tokens.index(token))
+            token = max((token for token in self.listed if text.startswith(token)), key=len)
+            ids.append(self.listed.index(token))
             text = text[len(token) :]
         return ids
 
@@ -47,7 +48,7 @@ class TinyTokenizer:
         return "".join(self.convert_ids_to_tokens(torch.as_tensor(ids).flatten().tolist())).replace("Ġ", " ")
 
     def convert_ids_to_tokens(self, ids):
-        return self.tokens[ids] if isinstance(ids, int) else [self.tokens[int(number)] for number in ids]
+        return self.listed[ids] if isinstance(ids, int) else [self.listed[int(number)] for number in ids]
 
     def __call__(self, text, return_tensors=None):
         return SimpleNamespace(input_ids=torch.tensor([self.encode(text)]))

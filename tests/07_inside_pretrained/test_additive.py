@@ -65,6 +65,13 @@ def test_attention(student, reference, draw):
     output, weights = student.attention_with_additive_mask(q, k, v, m)
     reference.assert_close(weights, name="weights")
     reference.assert_close(output, name="output")
+    for shape in ((4,), (2, 1), (1, 4), (3, 1, 4)):
+        other = 500 * draw.normal(*shape)  # any numbers, and it broadcasts
+        output, weights = student.attention_with_additive_mask(q, k, v, other)
+        right = torch.softmax(q @ k.mT / 5**0.5 + other, dim=-1)
+        context = f"for an M of shape {shape} with numbers in the hundreds"
+        assert_close(weights, right, name="weights", context=context)
+        assert_close(output, right @ v, name="output", context=context, atol=1e-4)
 
     batch, heads, l_query, l_key, d_k, d_v = draw.sizes(6)
     for leading in [(batch,), (batch,), (batch, heads), (), (2, 1, 2), (1,)]:

@@ -65,10 +65,15 @@ def test_length_does_not_count(student, draw):
 @points(1, see="How similar are two vectors?")
 def test_zero_vector(student, draw):
     """A vector of zeros has similarity 0 to every vector, not NaN."""
-    u = draw.normal(3, 5)
+    u, v = draw.normal(3, 5), draw.normal(3, 5)
     u[1] = 0
-    found = student.cosine_similarity(u, draw.normal(3, 5))
+    found = student.cosine_similarity(u, v)
     assert_close(found[1], torch.tensor(0.0), name="similarity", context="of the zero vector")
+    for name, found in [
+        ("to the zero vector", student.cosine_similarity(v, u)[1]),
+        ("of two zero vectors", student.cosine_similarity(u[1], u[1])),
+    ]:
+        assert_close(torch.as_tensor(found), torch.tensor(0.0), name="similarity", context=name)
 
 
 @points(2)
@@ -93,6 +98,18 @@ def test_leaves_out_the_word_only(student, draw, read):
             rows, _ = read(student.nearest_words(WORDS[word], WORDS, vectors, k))
             assert word not in rows, "The given word is among the answers."
             assert rows[0] == twin, "The word with the same direction is missing, or not first."
+    zero = vectors.clone()
+    zero[5] = 0
+    rows, scores = read(student.nearest_words(WORDS[7], WORDS, zero, 11))
+    right = sorted(
+        F.cosine_similarity(zero[7], zero, dim=-1)[[*range(7), *range(8, 12)]].tolist(), reverse=True
+    )
+    assert_close(
+        scores,
+        torch.tensor(right),
+        name="similarities",
+        context="of all words, of which one has a vector of zeros",
+    )
     vectors[2] = vectors[7]
     rows, _ = read(student.nearest_words(WORDS[7], WORDS, vectors, 3))
     assert rows.tolist().count(2) == 1 and 7 not in rows, (

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, points
+from gradekit.checks import assert_close, assert_model_kept, assert_shape, assert_unchanged, fail, points
 
 
 def read(candidates):
@@ -46,6 +46,10 @@ def test_any_batch_and_length(student, tiny, draw, last_logits):
         p = student.next_token_probabilities(tiny.TinyModel(table), ids)
         context = f"for ids {shape}"
         assert_close(p, torch.softmax(last_logits(table, ids), dim=-1), name="probabilities", context=context)
+    table, ids = 300 * draw.normal(vocab, vocab), draw.integers(0, vocab, (batch, length))
+    p = student.next_token_probabilities(tiny.TinyModel(table), ids)
+    right = torch.softmax(last_logits(table, ids), dim=-1)
+    assert_close(p, right, name="probabilities", context="for logits in the hundreds")
 
 
 @points(3)
@@ -62,6 +66,13 @@ def test_candidates(student, reference, tiny, tokens, last_logits):
     order = last_logits(table, ids)[0].argsort(descending=True).tolist()
     assert found == [tokens[number] for number in order[: len(found)]], (
         "The tokens of the candidates don't match their probabilities."
+    )
+    model = tiny.TinyModel(300 * table)
+    _, candidates = student.generate_step(model, tiny.TinyTokenizer(tokens), ids, k=1)
+    _, shares = read(candidates)
+    right = torch.softmax(300 * last_logits(table, ids)[0], dim=-1).max()[None]
+    assert_close(
+        shares, right, name="probabilities", context="of the likeliest token, for logits in the hundreds"
     )
 
 
@@ -115,3 +126,8 @@ def test_without_gradients(student, tiny, tokens, draw, assert_evaluated):
     assert_unchanged(student.call("next_token_probabilities", model, ids))
     assert_unchanged(student.call("generate_step", model, tokenizer, ids))
     assert_evaluated(model)
+    for call in (
+        lambda: student.call("next_token_probabilities", model, ids),
+        lambda: student.call("generate_step", model, tokenizer, ids),
+    ):
+        assert_model_kept(student, model, call, but=["mode"])

@@ -10,7 +10,16 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, forbid, points
+from gradekit.checks import (
+    assert_close,
+    assert_same_in_each_mode,
+    assert_shape,
+    assert_unchanged,
+    fail,
+    forbid,
+    points,
+    probe,
+)
 
 only_own_layers = forbid("TransformerEncoder*", "_transformer_encoder_layer_fwd", "BertLayer", "BertModel")
 
@@ -93,6 +102,14 @@ def test_gelu(student, reference, draw):
         expected = F.linear(F.gelu(F.linear(longer, w1, b1)), w2, b2)
         context = f"of the next, longer batch of shape {tuple(longer.shape)}"
         assert_close(network(longer), expected, name="output", context=context, atol=1e-3)
+    found, own = network.gradients(x), x.clone().requires_grad_()
+    expected = F.linear(F.gelu(F.linear(own, w1, b1)), w2, b2)
+    (right,) = torch.autograd.grad((expected * probe(expected.detach())).sum(), own)
+    assert found.inputs[0] is not None, "No gradient reaches x."
+    assert_close(found.inputs[0], right, name="gradient", context="of x", atol=1e-4)
+    plain = student.FeedForward(3, 5).load_state(network.state())
+    expected = F.linear(F.linear(x, w1, b1).relu(), w2, b2)
+    assert_close(plain(x), expected, name="output", context="of FeedForward, which should still have a ReLU,")
 
 
 @points(1)
@@ -149,6 +166,7 @@ def test_layer(student, reference, draw):
     x, real = draw.normal(batch, length, heads * width), draw.bools(batch, length)
     real[:, 0] = True
     layer = student.load_layer(weights, 1, heads)
+    student.load_layer(weights, 0, 1, eps=0.5)  # another one, which must have no effect on it
     assert_close(
         layer(x, real.unsqueeze(1))[real],
         twin(weights, 1, heads, 1e-12)(x, real)[real],
@@ -156,6 +174,8 @@ def test_layer(student, reference, draw):
         context=", compared with that of torch's layer with the same numbers,",
         atol=1e-4,
     )
+    other = draw.normal(batch, length, heads * width)
+    assert_same_in_each_mode(layer, (x,), (other,), (x, real.unsqueeze(1)), (other, real.unsqueeze(1)))
 
 
 @points(1)

@@ -1,8 +1,10 @@
 """Checks of exercise 3a: sampling_probabilities and generate_n_tokens."""
 
+import functools
+
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, points
+from gradekit.checks import assert_close, assert_model_kept, assert_shape, assert_unchanged, fail, points
 
 
 @points(2, see="From probabilities to a text")
@@ -30,6 +32,14 @@ def test_top_k(student, reference):
     )
     p = student.sampling_probabilities(2 * logits, temperature=2.5, top_k=3)
     reference.assert_close(p, name="probabilities", context="at temperature 2.5 with top_k=3")
+    for row in ([1.0, 1.0, 1.0, 1.0, 1.0], [4.0, 2.0, 2.0, 2.0, 0.0]):
+        (p,) = student.sampling_probabilities(torch.tensor([row]), 1.0, 2)
+        kept = p[p > 0]
+        assert (
+            len(kept) >= 2 and abs(p.sum() - 1) < 1e-5 and p.max() == p[torch.tensor(row) == max(row)].max()
+        ), (
+            f"For the logits {row} and top_k=2, at least two tokens should be kept and sum to 1, but the probabilities are {p.tolist()}."
+        )
 
 
 @points(1)
@@ -142,4 +152,7 @@ def test_without_gradients(student, tiny, draw, assert_evaluated):
     model, ids = tiny.TinyModel(draw.normal(9, 9)).eval(), draw.integers(0, 9, (2, 4))
     assert_unchanged(student.call("generate_n_tokens", model, ids, 3, temperature=0.8, top_k=4))
     assert_evaluated(model)
+    for temperature in (0.0, 0.8):
+        call = functools.partial(student.call, "generate_n_tokens", model, ids, 2, temperature=temperature)
+        assert_model_kept(student, model, call, but=["mode"])
     assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

@@ -43,15 +43,31 @@ def test_which_tokens(student, reference):
     for top_p in [0.35, 0.9, 0.6, 1e-6, 1.0]:
         kept = student.keep_top_p(shares, top_p)
         reference.assert_close((kept > 0).int(), name="tokens kept", context=f"with top_p={top_p:g}")
+    for row, top_p in [
+        (8 * [0.125], 0.4),
+        ([0.2, 0.4, 0.2, 0.2], 0.5),
+        ([0.5, 0.0, 0.0, 0.5], 1.0),
+        (8 * [0.125], 0.1),
+    ]:
+        shares = torch.tensor([row])
+        kept = student.keep_top_p(shares, top_p)
+        share = float(shares[kept > 0].sum())
+        assert share > top_p - 1e-4, (
+            f"For {row} and top_p={top_p}, tokens that have {share:.3g} together are kept. They should have at least top_p."
+        )
 
 
 @points(1)
 def test_rows_sum_to_1(student, draw):
-    """Every row sums to 1, also where little is cut."""
+    """Every row sums to 1, also where little is cut, and where tokens are equally likely."""
     for batch, vocab, top_p in [(3, 11, 0.6), (2, 7, 1.0), (1, 1, 0.5), (2, 1009, 0.99)]:
         kept = student.keep_top_p(torch.softmax(draw.normal(batch, vocab), dim=-1), top_p)
         assert_shape(kept, (batch, vocab), name="probabilities")
         assert_close(kept.sum(dim=-1), torch.ones(batch), name="sums", context=f"with top_p={top_p}")
+    for top_p in (0.4, 0.1):
+        kept = student.keep_top_p(torch.full((1, 8), 0.125), top_p)
+        context = f"for eight equally likely tokens with top_p={top_p}"
+        assert_close(kept.sum(dim=-1), torch.ones(1), name="sum", context=context)
 
 
 @points(1)

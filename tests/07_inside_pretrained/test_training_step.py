@@ -34,12 +34,12 @@ def test_parameters_after_one_step(student, reference, tiny):
     ids = reference.integers("ids", 0, 11, (3, 6))
     model = tiny.TinyModel(table)
     student.training_step(model, tiny.sgd(model, 2.0), ids)
-    moved = model.state()["table"] - table
+    moved = model.state()["own_rows"] - table
     reference.assert_close(moved, context="change of the parameters")
     assert moved.any(), "The parameters did not change."
     model = tiny.TinyModel(table, scale=100.0)
     student.training_step(model, tiny.sgd(model, 2.0), ids)
-    moved = model.state()["table"] - table
+    moved = model.state()["own_rows"] - table
     reference.assert_close(moved, context="change of the parameters, for large gradients")
 
 
@@ -51,14 +51,14 @@ def test_gradients_start_from_zero(student, reference, tiny):
     model = tiny.TinyModel(table)
     optimizer = tiny.sgd(model, 2.0)
     student.training_step(model, optimizer, first)
-    between = model.state()["table"]
+    between = model.state()["own_rows"]
     assert not torch.equal(between, table), "The parameters did not change in the first step."
     student.training_step(model, optimizer, second)
     fresh = tiny.TinyModel(between)
     student.training_step(fresh, tiny.sgd(fresh, 2.0), second)
     reference.assert_same(
-        model.state()["table"],
-        fresh.state()["table"],
+        model.state()["own_rows"],
+        fresh.state()["own_rows"],
         rule="Gradients of earlier steps must have no effect",
         name="parameters",
         context="after the second step",

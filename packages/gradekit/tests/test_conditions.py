@@ -1,4 +1,5 @@
-"""Assertions that a right formula also holds in double precision, in any memory layout, in each mode and beside another module."""
+"""Assertions that a right formula also holds in double precision, in any memory layout, in each mode and beside another module, and
+that its gradients are right."""
 
 import numpy as np
 import pytest
@@ -62,6 +63,24 @@ def test_parameters(student, draw):
     modules, x = [student.double(2), student.double(2)], draw.normal(3, 2)
     states = [{"scale": draw.normal(2)} for _ in modules]
     assert_follows_parameters(modules, states, lambda state: x * state["scale"], x)
+"""
+MODES = """
+from gradekit.checks import assert_same_in_each_mode, points
+
+
+@points(1)
+def test_modes(student, draw):
+    assert_same_in_each_mode(student.double(2), (draw.normal(3, 2),), (draw.normal(3, 2),))
+"""
+GRADIENTS = """
+import torch
+from gradekit.checks import assert_right_gradients, points
+
+
+@points(1)
+def test_gradients(student, draw):
+    module, x = student.double(2).to(torch.float64), draw.normal(3, 2, dtype=torch.float64)
+    assert_right_gradients(module.gradients(x), module)
 """
 MODULE = """
 import torch
@@ -180,6 +199,45 @@ def test_a_function_that_draws_must_leave_the_seed_where_a_check_asks_for_that(t
     source = f"import torch\ndef double(x):\n    {lines}\n    return y"
     assert bool(failed(tiny_course, SEED, source)) == is_named
     assert not failed(tiny_course, SEED.replace("assert_seed_kept(draws)", "draws(3)"), source)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return x * self.scale", ""),
+        ("return x * self.scale if self.training else x / 2", "in evaluation mode"),
+        (
+            "if self.kept is None or self.training:\n            self.kept = x * self.scale\n        return self.kept",
+            "in evaluation mode",
+        ),
+    ],
+)
+def test_a_module_whose_mode_changes_nothing_returns_the_same_in_each(tiny_course, body, words):
+    messages = failed(
+        tiny_course, MODES, MODULE.format(parameter="torch.nn.Parameter(torch.ones(2))", body=body)
+    )
+    assert bool(messages) == bool(words)
+    assert all(words in message for message in messages.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return x + torch.relu(x * self.scale)", ""),
+        ("return x.detach() + torch.relu(x * self.scale)", "The gradient of argument `x` is wrong"),
+        ("return x + x * self.scale.detach()", "A gradient of the parameters is wrong"),
+        (
+            "y = x * self.scale\n        y.data[y.data < 0] = 0\n        return y",
+            "The gradient of argument `x` is wrong",
+        ),
+        ("return (x.detach() * self.scale).float()", ""),  # that is for the check of the dtype
+    ],
+)
+def test_gradients_must_be_the_slopes_of_the_result(tiny_course, body, words):
+    source = MODULE.format(parameter="torch.nn.Parameter(torch.ones(2))", body=body)
+    messages = failed(tiny_course, GRADIENTS, source)
+    assert bool(messages) == bool(words)
+    assert all(words in message for message in messages.values())
 
 
 @pytest.mark.parametrize(

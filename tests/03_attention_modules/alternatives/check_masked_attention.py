@@ -10,7 +10,7 @@ def check_masked_attention(function):
     q, k, v = (torch.randn(2, 4, width, generator=generator) for width in (16, 16, 9))
     mask = torch.rand(2, 4, 4, generator=generator) < 0.6
     mask[0, 1], mask[1, 2], mask[:, 3] = False, True, torch.tensor([True, True, False, False])
-    k[:, 0], q[:, 3] = -30 * q[:, 3], 20.0
+    k[:, 0], q[:, 3] = q[:, 3].clone(), -30_000 * q[:, 3]
     k[:, 1] = k[:, 0]
     everything = torch.ones_like(mask)
     assert torch.allclose(function(q, k, v)[1], function(q, k, v, everything)[1], atol=1e-5)
@@ -31,12 +31,13 @@ def check_masked_attention(function):
 right("one_query_after_another").source("""
 def check_masked_attention(function):
     def wanted(scores, visible):
-        powers = [3.0**score if seen else 0.0 for score, seen in zip(scores, visible)]
+        top = max((score for score, seen in zip(scores, visible) if seen), default=0)
+        powers = [3.0 ** (score - top) if seen else 0.0 for score, seen in zip(scores, visible)]
         return [power / (sum(powers) or 1) for power in powers]
 
     k = torch.eye(4)[:3].expand(2, 3, 4)
     v = torch.arange(6.0).reshape(1, 3, 2).expand(2, 3, 2)
-    for scores in ([1, 0, 2], [-40, 0, 0]):
+    for scores in ([1, 0, 2], [-40_000, 0, 0]):
         row = torch.tensor([*scores, 0.0]) * 2 * torch.tensor(3.0).log()
         q = row.expand(2, 1, 4)
         for first in ([1, 0, 0], [1, 1, 0], [0, 0, 0]):

@@ -1,5 +1,5 @@
 """Assertions that a right formula also holds in double precision, in any memory layout, in each mode, without gradients, beside
-another module and in later calls, and that a call leaves a model and the random state as they were."""
+another module and in later calls, that its gradients are right, and that a call leaves a model and the random state as they were."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -9,10 +9,11 @@ import numpy as np
 from gradekit.checks.asserts import SETS_THE_SEED
 from gradekit.checks.comparison import assert_close, fail, in_words
 from gradekit.codecs import describe
-from gradekit.inside.arrays import Array, as_numpy, noun
+from gradekit.inside.arrays import Array, as_numpy, is_array, is_float, noun, to_numpy
+from gradekit.inside.messages import probe
 from gradekit.session.module import Module
 from gradekit.session.proxy import Student
-from gradekit.session.values import Call, CheckOutcome, StudentError
+from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
 
 #: a value that is wrong by more than this share of the largest right one has another fault than its precision
 _NEARLY = 0.01
@@ -25,6 +26,8 @@ _IN_FLOAT32 = (
     "dtype of the inputs."
 )
 _ROUNDED = "Is a small number added somewhere, a number cut off, or a constant rounded?"
+#: how far inputs and parameters are moved to measure slopes, in float64
+_STEP = 1e-6
 _LAYOUT = "for inputs that aren't contiguous in memory, such as transposed ones,"
 
 
@@ -184,6 +187,69 @@ def _assert_same(after: Any, before: Any, name: str, context: str) -> None:
 def _pairs(after: Any, before: Any) -> Iterable[tuple[Any, Any]]:
     """The parts of two results, side by side."""
     return zip(after, before, strict=True) if isinstance(before, tuple | list) else [(after, before)]
+
+
+def assert_same_in_each_mode(module: Module, *calls: Sequence[Any], name: str = "output") -> None:
+    """Fail unless a module whose mode changes nothing returns the same in training and in evaluation mode.
+
+    Each of `calls` has the arguments of a call. With several of the same shapes, it also fails if the module keeps what it
+    computed in an earlier call.
+
+    Example:
+        assert_same_in_each_mode(student.Attention(4), (draw.normal(2, 4),), (draw.normal(2, 4),))
+    """
+    module.train()
+    before = [module(*args) for args in calls]
+    module.eval()
+    for args, right in zip(calls, before, strict=True):
+        _assert_same(module(*args), right, name, "in evaluation mode, compared with that in training mode,")
+    module.train()
+
+
+def assert_right_gradients(gradients: Gradients, call: Callable[..., Any], name: str = "output") -> None:
+    """Fail unless gradients are the slopes that are measured when inputs, and parameters of a module, move a little.
+
+    A result can be right and its gradients wrong: where something is detached, or changed through `.data`. Inputs and
+    parameters have to be float64, without dropout. A result that isn't float64 is for another check.
+
+    Example:
+        x = draw.normal(2, 5, dtype=torch.float64)
+        assert_right_gradients(student.gradients("normalized", x), student.normalized)
+    """
+    args, names = list(gradients.arguments), gradients.names
+    for place, found in enumerate(gradients.inputs):
+        if is_array(args[place]) and is_float(args[place]):
+            way = probe(args[place])
+            ends = [[*args[:place], args[place] + sign * _STEP * way, *args[place + 1 :]] for sign in (1, -1)]
+            what = f"argument `{names[place]}`" if place < len(names) else f"argument number {place + 1}"
+            _assert_slope([call(*end) for end in ends], [(found, way)], f"The gradient of {what}", name)
+    if isinstance(call, Module):
+        state = {key: value for key, value in call.parameters().items() if is_float(value)}
+        ways = {key: probe(value) for key, value in state.items()}
+        ends = []
+        for sign in (1, -1):
+            moved = {key: value + sign * _STEP * ways[key] for key, value in state.items()}
+            ends.append(call.load_state(moved)(*args))
+        call.load_state(state)
+        pairs = [(gradients.parameters.get(key), way) for key, way in ways.items()]
+        _assert_slope(ends, pairs, "A gradient of the parameters", name)
+
+
+def _assert_slope(ends: Sequence[Any], gradients: Sequence[tuple[Any, Any]], what: str, name: str) -> None:
+    totals = []
+    for end in ends:
+        outputs = [part for part in (end if isinstance(end, tuple | list) else [end]) if is_array(part)]
+        parts = [to_numpy(part) for part in outputs if is_float(part)]
+        if all(part.dtype != np.float64 or np.array_equal(part.astype(np.float32), part) for part in parts):
+            return  # that is for a check of the dtype, or of the precision
+        totals.append(sum(float((part * probe(part)).sum()) for part in parts))
+    slope = (totals[0] - totals[1]) / (2 * _STEP)
+    found = sum(float((gradient * way).sum()) for gradient, way in gradients if gradient is not None)
+    if not abs(slope - found) <= 1e-3 * max(abs(slope), abs(found), 1e-3):
+        fail(
+            f"{what} is wrong: it says that `{name}` changes at a rate of {found:.3g} when that moves a little, but it changes at a "
+            f"rate of {slope:.3g}. Is something on the way detached, or changed through `.data`?"
+        )
 
 
 def assert_follows_parameters(

@@ -413,7 +413,7 @@ class Candidates:
             original = self._work.handed_out.get(id(cell))
             added = original is not None and cell.cell_type == original.cell_type == "markdown"
             if (added or self._is_own(cell)) and len(found) < _MAX_NAMES:
-                text = _added(cell.source, original.source) if original is not None else cell.source
+                text = added_text(cell.source, original.source) if original is not None else cell.source
                 code = text if cell.cell_type == "code" else code_in(text)
                 place = f"the {label_of(cell, number)}"
                 found |= {name.casefold(): place for name in self._work.definitions.of(code)}
