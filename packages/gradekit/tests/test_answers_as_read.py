@@ -194,6 +194,26 @@ def test_a_page_has_no_names_all_second_readings_and_the_first_ones_with_files_t
     assert f"First reading of the submission {lists['first']['ann', 'why']['submission']}" not in str(pages)
 
 
+def test_a_student_whose_notebook_is_gone_or_unreadable_is_named(written_original, tmp_path, capsys):
+    course = TinyCourse(shutil.copytree(written_original, tmp_path / "course"))
+    course.hand_in("eve", "this is no notebook")
+    assert course.gradekit("autograde", "01_double", "--workers", "1") == 0
+    gone = course.root / "autograded" / "ann" / "01_double" / "double.ipynb"
+    gone.parent.chmod(0o755)
+    gone.unlink()
+    capsys.readouterr()
+    assert course.gradekit("deal", "01_double", "--to", "gus") == 0
+    said = "left out, since no notebook of theirs could be graded (`gradekit table 01_double` says why): eve"
+    assert said in capsys.readouterr().out
+    assert course.gradekit("table", "01_double") == 0
+    assert re.search(r"^eve +unreadable", capsys.readouterr().out, re.MULTILINE)
+    list_of_gus = course.root / "dealt" / "01_double" / "gus.csv"
+    assert "the notebook is gone: run `gradekit autograde` again" in list_of_gus.read_text()
+    assert course.gradekit("autograde") == 0 and gone.is_file()
+    assert course.gradekit("deal", "01_double", "--to", "gus") == 0
+    assert "the notebook is gone" not in list_of_gus.read_text()
+
+
 HOSTILE = (
     '<script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">a</a>\x1b\u202e'
 )

@@ -182,7 +182,7 @@ class AnswerReader:
         folder = self._course.autograded(answer.student, self._assignment.name)
         path = folder / f"{answer.notebook}.ipynb"
         if not path.is_file():
-            gone = f"{path} is gone: run `gradekit autograde` again"
+            gone = "the notebook is gone: run `gradekit autograde` again"  # its path has the student's name
             return AnswerAsRead([], [gone], alone="its notebook is gone")
         if self._last is None or self._last[0] != path:
             self._last = path, nbformat.read(path, as_version=4)
