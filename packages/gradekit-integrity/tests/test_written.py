@@ -1,5 +1,6 @@
 """`gradekit written`: groups, suggestions, and answers that try to influence them."""
 
+import re
 import shutil
 
 import pytest
@@ -207,3 +208,5 @@ def test_the_page_shows_each_picture_and_why_an_answer_is_read_by_itself(
         "  left out, since no notebook of theirs could be graded (`gradekit table 01_double` says why): eve\n"
         in printed
     )
+    assert graded_by_hand.gradekit("table", "01_double") == 0
+    assert re.search(r"^eve +unreadable", capsys.readouterr().out, re.MULTILINE)

@@ -138,8 +138,7 @@ def test_pictures_are_on_the_page_and_named_in_the_list_with_their_page(graded, 
     page = (graded.root / "dealt" / "01_double" / f"{row['by']}.html").read_text()
     assert picture in page and "data:image" not in row["text"]
     first = lists["first"][student, "why"]
-    where = f"{first['by']}.html" if read[student, "why"].notes else "formgrader"
-    assert f"Pictures, which {where} shows: {name}." in first["notes"]
+    assert f"Pictures, which formgrader shows: {name}." in first["notes"]
 
 
 @pytest.mark.parametrize(
@@ -179,18 +178,40 @@ def test_a_task_is_answered_in_the_student_s_own_cells_and_not_by_its_own_text(r
     assert "Make a plan" not in untouched.text and untouched.alone == "nothing is next to the task"
 
 
-def test_a_page_has_no_names_all_second_readings_and_the_first_ones_of_which_formgrader_lacks_something(
+def test_a_page_has_no_names_all_second_readings_and_the_first_ones_with_files_that_formgrader_lacks(
     graded, lists
 ):
     pages = {name: (graded.root / "dealt/01_double" / f"{name}.html").read_text() for name in ("gus", "hal")}
     for reading in ("first", "second"):
         for (student, cell), row in lists[reading].items():
             page = pages[row["by"]]
-            needed = reading == "second" or (student, cell) in {("at the end", "why"), ("attached", "why")}
+            needed = reading == "second" or (student, cell) in {
+                *(("answer beside", "why"), ("pdf beside", "why"))
+            }
             line = f"{reading.capitalize()} reading of the submission {row['submission']}"
             assert line in page or not needed
             assert f">{student}<" not in page
     assert f"First reading of the submission {lists['first']['ann', 'why']['submission']}" not in str(pages)
+
+
+def test_a_student_whose_notebook_is_gone_or_unreadable_is_named(written_original, tmp_path, capsys):
+    course = TinyCourse(shutil.copytree(written_original, tmp_path / "course"))
+    course.hand_in("eve", "this is no notebook")
+    assert course.gradekit("autograde", "01_double", "--workers", "1") == 0
+    gone = course.root / "autograded" / "ann" / "01_double" / "double.ipynb"
+    gone.parent.chmod(0o755)
+    gone.unlink()
+    capsys.readouterr()
+    assert course.gradekit("deal", "01_double", "--to", "gus") == 0
+    said = "left out, since no notebook of theirs could be graded (`gradekit table 01_double` says why): eve"
+    assert said in capsys.readouterr().out
+    assert course.gradekit("table", "01_double") == 0
+    assert re.search(r"^eve +unreadable", capsys.readouterr().out, re.MULTILINE)
+    list_of_gus = course.root / "dealt" / "01_double" / "gus.csv"
+    assert "the notebook is gone: run `gradekit autograde` again" in list_of_gus.read_text()
+    assert course.gradekit("autograde") == 0 and gone.is_file()
+    assert course.gradekit("deal", "01_double", "--to", "gus") == 0
+    assert "the notebook is gone" not in list_of_gus.read_text()
 
 
 HOSTILE = (

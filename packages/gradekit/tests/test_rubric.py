@@ -11,9 +11,17 @@ from nbformat import v4
 from traitlets.config import Config
 
 from gradekit.course.cells import find_cell
+from gradekit.course.doubts import Doubt
 from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.rubric import MARK, ShowRubric
+from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.page.pictures import markdown_with_pictures
+from gradekit.verdict.results import Status, SubmissionResult
+
+from .written_class import base64_png
+
+PIXEL = base64_png(1)
 
 
 def shown_to_the_grader(course, notebook):
@@ -150,3 +158,26 @@ def test_without_the_source_notebook_nothing_is_added(tiny_course):
     notebook = tiny_course.assignment.released("double")
     (tiny_course.root / "source" / "01_double" / "double.ipynb").unlink()
     assert shown_to_the_grader(tiny_course, notebook) == {}
+
+
+def test_formgrader_says_above_an_answer_why_it_is_uncertain_and_shows_what_is_only_attached(tiny_course):
+    notebook = tiny_course.assignment.released("double")
+    why = "The answer cell `why` is empty, but something else may be its answer: the file <b>*a*.txt"
+    result = SubmissionResult(
+        Status.GRADED, doubts=[Doubt("why", why), Doubt("test_double", "Another reason")]
+    )
+    notebook.metadata[RESULT] = result.as_dict()
+    find_cell(notebook, "why").attachments = {"a b.png": {"image/png": PIXEL}}
+    place = ResourcesDict(name="double", path=str(tiny_course.root / "autograded" / "ada" / "01_double"))
+    resources = ResourcesDict(metadata=place, assignment_id="01_double")
+    notebook, resources = ShowRubric().preprocess(notebook, resources)
+    at = notebook.cells.index(find_cell(notebook, "why"))
+    assert MARK in notebook.cells[at - 1].metadata
+    html = [
+        markdown_with_pictures({"cell": cell, "resources": resources}, cell.source) for cell in notebook.cells
+    ]
+    assert "<strong>To the grader:</strong> The answer cell <code>why</code> is empty" in html[at - 2]
+    assert "the file &lt;b&gt;*a*.txt" in html[at - 2]
+    assert f'src="data:image/png;base64,{PIXEL}"' in html[at]
+    test = notebook.cells.index(find_cell(notebook, "test_double"))
+    assert "Another reason" in html[test - 1]

@@ -1,7 +1,9 @@
-"""In formgrader: show the rubric above the answer to grade, and only what is sanitized, in limited time."""
+"""In formgrader: show the rubric and what is uncertain above the answer to grade, and only what is sanitized, in limited time."""
 
+import re
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 from nbconvert.exporters.exporter import ResourcesDict
@@ -25,8 +27,8 @@ from gradekit.page.displayed import (
     plain_figure,
 )
 from gradekit.page.markdown import highlighted_code, safe_markdown
-from gradekit.page.pictures import OF_PAGE, Pictures, text_and_pictures
-from gradekit.verdict.results import SubmissionResult
+from gradekit.page.pictures import OF_PAGE, Pictures, attached_only, text_and_pictures
+from gradekit.verdict.results import Status, SubmissionResult
 
 #: in the metadata of the rubric's cell, for the template: the answer's grade_id, and the items that a grader can tick
 MARK = "gradekit_rubric"
@@ -34,6 +36,7 @@ MARK = "gradekit_rubric"
 _OF_PEOPLE = ("student", "last_name", "first_name", "notebook_path", "notebook_id", "assignment_id")
 #: characters shown of a cell that exceeds the budget
 _BEGINNING = 500
+_FORMATS = re.compile(r"[\\*\[\]<>!#|~$]")
 _MODEL = "<details><summary>Model answer</summary>\n\n{}\n\n</details>"
 
 
@@ -50,10 +53,14 @@ class ShowRubric(Preprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         models = self._model_answers(resources)
-        own = _check_tables(nb)
+        result = _result(nb)
+        own = _check_tables(nb, result)
         cells = []
         for cell in nb.cells:
             cell.metadata.pop(MARK, None)  # a student's cell is no rubric
+            if doubts := [doubt.why for doubt in result.doubts if doubt.grade_id == grade_id(cell)]:
+                cells.append(v4.new_markdown_cell("\n\n".join(map(_to_the_grader, doubts))))
+            _show_attachments(cell)
             if model := models.get(grade_id(cell) or ""):
                 cells.append(_rubric_cell(model, grade_id(cell) or ""))
             cells.append(cell)
@@ -86,11 +93,35 @@ class ShowRubric(Preprocessor):
         }
 
 
-def _check_tables(nb: NotebookNode) -> frozenset[str]:
-    """The tables of checks that autograde wrote into the notebook, from the results in its metadata."""
+def _result(nb: NotebookNode) -> SubmissionResult:
+    """The result in the notebook's metadata; without doubts and checks if there is none."""
     try:
-        result = SubmissionResult.from_dict(nb.metadata[RESULT])
+        return SubmissionResult.from_dict(nb.metadata[RESULT])
     except (KeyError, ValueError):
+        return SubmissionResult(Status.UNGRADED)
+
+
+def _to_the_grader(why: str) -> str:
+    """A sentence as a quotation. It may have the name of a file in it, which must not be formatted."""
+    return f"> **To the grader:** {_FORMATS.sub(_escaped, why)}"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
+
+
+def _show_attachments(cell: NotebookNode) -> None:
+    """Show the pictures that are attached to a cell without being in its text."""
+    if names := attached_only(cell):
+        pictures = "\n\n".join(
+            f"![{number}](attachment:{quote(name)})" for number, name in enumerate(names, 1)
+        )
+        cell.source += f"\n\n> **To the grader:** attached to this cell, but not in its text:\n\n{pictures}"
+
+
+def _check_tables(nb: NotebookNode, result: SubmissionResult) -> frozenset[str]:
+    """The tables of checks that autograde wrote into the notebook."""
+    if not result.exercises:
         return frozenset()
     tests = (grade_id(cell) or "" for cell in nb.cells if is_test_cell(cell))
     return frozenset(check_output(result, name, nb).data["text/html"] for name in tests)

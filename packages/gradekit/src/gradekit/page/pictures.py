@@ -202,6 +202,14 @@ def addresses_in(html: str) -> Iterator[str]:
     return (unescape(source[1]) for source in _SOURCE.finditer(html))
 
 
+def attached_only(cell: NotebookNode) -> list[str]:
+    """The names of attachments that the text of a cell doesn't show, so that no page would show them."""
+    names = cell.get("attachments") or {}
+    html = safe_markdown(text_and_pictures(cell.source)[0]) if names and ADDRESS in cell.source else ""
+    shown = {unquote(address.removeprefix(ADDRESS)) for address in addresses_in(html)}
+    return [name for name in names if unquote(name) not in shown]
+
+
 def decoded(data: str) -> bytes:
     """The bytes that base64 stands for; none if it is damaged."""
     if len(data) > 2 * MAX_PICTURE_BYTES:

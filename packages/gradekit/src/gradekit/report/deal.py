@@ -201,7 +201,7 @@ def write_lists(
     """Write a list for each grader, without names of students, and remove those of others; returns the paths.
 
     Beside a list is a page of the same name with the answers and their pictures: those of second readings, since a second
-    reader must not see in formgrader how an answer has been graded, and those of which formgrader doesn't show everything.
+    reader must not see in formgrader how an answer has been graded, and those with files beside the notebook, which formgrader doesn't show.
     """
     folder = assignment.course.root / _FOLDER / assignment.name
     of_submission: dict[str, list[WrittenAnswer]] = {}
@@ -224,7 +224,7 @@ def write_lists(
                 # the numbers that were typed are those of the rubric beside them
                 items = known.items if known else ""
                 rubric = known.rubric if known and items else _numbered(assignment, answer)
-            on_page = reading.second or not read.is_plain
+            on_page = reading.second or not read.is_in_notebook
             if on_page:
                 html = answer_as_html(read, rooms.setdefault(reading.grader, class_room()), _MAX_ON_PAGE)
                 pages.setdefault(reading.grader, []).append(

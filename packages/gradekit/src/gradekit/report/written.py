@@ -21,7 +21,7 @@ from gradekit.course.files import files_in
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.markdown import safe_markdown
-from gradekit.page.pictures import NotShown, Pictures, addresses_in, text_and_pictures
+from gradekit.page.pictures import NotShown, Pictures, addresses_in, attached_only, text_and_pictures
 from gradekit.submission.attachments import ADDRESS, DATA, Attachments, picture_in
 from gradekit.submission.elsewhere import added_text, prose_in
 from gradekit.submission.extra_files import handed_out_files, own_files
@@ -77,9 +77,8 @@ class Passage:
 
     @property
     def unmentioned(self) -> list[str]:
-        """The names of attachments that the text doesn't show, so that no page of a notebook shows them."""
-        shown = {unquote(address.removeprefix(ADDRESS)) for address in addresses_in(_formatted(self.cell))}
-        return [name for name in self.cell.get("attachments") or {} if unquote(name) not in shown]
+        """The names of attachments that the text doesn't show."""
+        return attached_only(self.cell)
 
 
 @dataclass(frozen=True)
@@ -113,10 +112,9 @@ class AnswerAsRead:
         return [name for name in found if name not in self.missing]
 
     @property
-    def is_plain(self) -> bool:
-        """True if formgrader shows all of it in the answer cell and next to it."""
-        attached = any(passage.unmentioned for passage in self.passages)
-        return not (self.notes or self.files or attached)
+    def is_in_notebook(self) -> bool:
+        """True if formgrader shows all of it: it shows the notebook, but no files beside it."""
+        return not self.files
 
     @property
     def text(self) -> str:
@@ -184,7 +182,7 @@ class AnswerReader:
         folder = self._course.autograded(answer.student, self._assignment.name)
         path = folder / f"{answer.notebook}.ipynb"
         if not path.is_file():
-            gone = f"{path} is gone: run `gradekit autograde` again"
+            gone = "the notebook is gone: run `gradekit autograde` again"  # its path has the student's name
             return AnswerAsRead([], [gone], alone="its notebook is gone")
         if self._last is None or self._last[0] != path:
             self._last = path, nbformat.read(path, as_version=4)
