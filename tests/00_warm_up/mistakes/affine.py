@@ -69,4 +69,6 @@ wrong(
     RETURN,
     "x *= self.scale.detach()\n        return x * (self.scale / self.scale.detach()) + self.shift",
 )
-wrong.says("Working in place, as `x *= …` does, changes the tensor of the caller. Write `x * …`, which makes a new one.")
+wrong.says(
+    "Working in place, as `x *= …` does, changes the tensor of the caller. Write `x * …`, which makes a new one."
+)

@@ -51,7 +51,9 @@ wrong.says("So all powers of a row far below it round to 0, and 0 divided by 0 i
 wrong.about("test_input_unchanged_and_dtype_kept")
 wrong("in_place", "largest = x.amax(dim=dim, keepdim=True)", "x -= x.amax(dim=dim, keepdim=True)")
 wrong.edit("torch.exp(x - largest)", "torch.exp(x)")
-wrong.says("Working in place, as `x -= …` does, changes the tensor of the caller. Write `x = x - …`, which makes a new one.")
+wrong.says(
+    "Working in place, as `x -= …` does, changes the tensor of the caller. Write `x = x - …`, which makes a new one."
+)
 wrong("in_float32", "torch.exp(x - largest)", "torch.exp((x - largest).float())")
 wrong.says(
     "Half of the digits of a float64 number are lost: you convert to float32, or put numbers into a new float32 tensor."

@@ -50,7 +50,9 @@ wrong(
     "        fused.w_o.weight.copy_(heads.linear.weight)\n        fused.w_o.bias.copy_(heads.linear.bias)\n",
     "        fused.w_o = heads.linear\n",
 )
-wrong.says("`w_o` shares its parameters with `linear` now, so training one changes the other. Copy the numbers.")
+wrong.says(
+    "`w_o` shares its parameters with `linear` now, so training one changes the other. Copy the numbers."
+)
 wrong("final_data_shared")
 wrong.edit("fused.w_o.weight.copy_(heads.linear.weight)", "fused.w_o.weight.data = heads.linear.weight.data")
 wrong.says("`.data = ...` makes both layers use the same memory, so training one changes the other.")

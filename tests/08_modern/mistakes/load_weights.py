@@ -24,7 +24,9 @@ wrong.says("You exchanged keys and values: they have the same shape, so no error
 wrong("gate_and_up_exchanged")
 wrong.edit('"ffn_gate": "feed_forward.w_gate"', '"ffn_gate": "feed_forward.w_up"')
 wrong.edit('"ffn_up": "feed_forward.w_up"', '"ffn_up": "feed_forward.w_gate"')
-wrong.says("`w_gate` and `w_up` don't each get their own tensor: they have the same shape, so no error tells you.")
+wrong.says(
+    "`w_gate` and `w_up` don't each get their own tensor: they have the same shape, so no error tells you."
+)
 wrong("query_and_output_exchanged")
 wrong.edit('"attn_q": "attention.w_q"', '"attn_q": "attention.w_o"')
 wrong.edit('"attn_output": "attention.w_o"', '"attn_output": "attention.w_q"')

@@ -51,7 +51,9 @@ wrong.says("Use the positions as they are; only then do cached keys stay right."
 
 wrong.about("test_base")
 wrong("fixed_base", "speed = base **", "speed = 10000.0 **")
-wrong.says("Your result doesn't follow `base` in every call. Use the argument each time, not 10000, and no speeds that were computed for another one.")
+wrong.says(
+    "Your result doesn't follow `base` in every call. Use the argument each time, not 10000, and no speeds that were computed for another one."
+)
 
 wrong.about("test_dtype")
 wrong("dtype_lost", ".flatten(-2).to(x.dtype)", ".flatten(-2)")
