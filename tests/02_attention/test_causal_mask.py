@@ -48,7 +48,7 @@ def test_shape(student, draw):
 
 @points(1)
 def test_is_boolean(student):
-    """The mask is a boolean tensor, made anew in each call."""
+    """The mask is a boolean tensor, and each call makes a new one."""
     mask = student.make_causal_mask(4)
     assert mask.dtype == torch.bool, f"The mask has dtype {mask.dtype}. It has to be torch.bool."
     assert_fresh(student, "make_causal_mask", 4, name="mask")
