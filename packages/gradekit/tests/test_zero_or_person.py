@@ -25,6 +25,12 @@ SHOWN = {
     "a written answer is in its cell": WRITTEN,
     "a written answer is empty, but": "test_written_answers::test_a_person_reads_the_answer_wherever_it_is[in the title]",
     "a code answer is empty, but": f"{CODE}[under another name next to it]",
+    "nothing was answered in the notebook": (
+        "test_code_elsewhere::test_a_file_beside_a_notebook_in_which_nothing_was_answered_may_have_the_answers"
+    ),
+    "most marked cells of the notebook": (
+        "test_code_elsewhere::test_a_person_decides_on_a_notebook_of_another_assignment"
+    ),
     "an answer that was copied from another cell passes": f"{CODE}[below its test in a new cell]",
     "an answer that was copied from another cell, or": f"{CODE}[copied from another cell and wrong]",
     "a code answer is text that isn't code": f"{CODE}[prose in place of code]",

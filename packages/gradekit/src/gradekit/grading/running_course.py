@@ -265,7 +265,11 @@ class RunningCourse:
             found = {notebook: self.result(student, name, notebook) for notebook in notebooks}
             return all(is_done(it) and recorded.agree(student, book, it) for book, it in found.items())
 
-        return [found for found in self.handed_in(name) if self.is_newer(found, name) or not is_graded(found)]
+        return [
+            found
+            for found in self.handed_in(name)
+            if self.is_newer(found, name) or not is_graded(found) or self._was_renamed(found, name)
+        ]
 
     def set_aside(self, student: str, assignment: str) -> list[str]:
         """Move away files in a submission that can't be copied; returns a sentence for each.
@@ -291,8 +295,7 @@ class RunningCourse:
         """True if the submission was handed in again after it was autograded.
 
         This compares nbgrader's time stamps or, if these are equal, the times of the files, which may have been
-        copied there: of the notebooks and of the student's other files. A file that was renamed keeps its time, but then it
-        and its folder have changed.
+        copied there: of the notebooks and of the student's other files.
         """
         folders = self.submitted(student, assignment), self.autograded(student, assignment)
         new, old = map(time_handed_in, folders)
@@ -304,8 +307,14 @@ class RunningCourse:
             max((written_at(path.lstat()) for path in paths if path.is_file()), default=0)
             for paths in ([*notebooks_in(folders[0]), *beside], notebooks_in(folders[1]))
         )
+        return handed_in > graded
+
+    def _was_renamed(self, student: str, assignment: str) -> bool:
+        """True if a notebook may have got another name since it was autograded: it keeps its time, but its folder changes."""
+        folders = self.submitted(student, assignment), self.autograded(student, assignment)
+        graded = max((written_at(path.lstat()) for path in notebooks_in(folders[1])), default=0)
         changed = max((path.lstat().st_ctime for path in notebooks_in(folders[0])), default=0)
-        return handed_in > graded or (changed > graded and folders[0].lstat().st_mtime > graded)
+        return changed > graded and folders[0].lstat().st_mtime > graded
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))

@@ -166,7 +166,8 @@ class Agent:
             for name, modules in zip(names, resting, strict=True)
             if any(part.training for part in modules)
         ]
-        seeded = has_torch() and sys.modules["torch"].initial_seed() != seed
+        torch = sys.modules.get("torch")
+        seeded = torch is not None and torch.initial_seed() != seed
         made = _Made(value) if isinstance(function, type) and _is_own_kind(type(value)) else value
         reply: dict[str, Any] = {
             "value": figures if drawing else made,
