@@ -122,9 +122,9 @@ CHANGES: dict[str, tuple[Callable, tuple[bool, set[str]]]] = {
         lambda course: append(course.root / "tests" / "conftest.py", "\n"),
         (False, BOTH),
     ),
-    "notes in the folder of the checks": (
-        lambda course: append(course.checks.with_name("notes.txt"), "1"),
-        (False, set()),
+    "a data file in the folder of the checks": (
+        lambda course: append(course.checks.with_name("right.csv"), "1"),
+        (False, BOTH),
     ),
 }
 
