@@ -5,6 +5,7 @@ Text next to a written answer is copied into it. Whether anything else is the an
 
 import ast
 import io
+import keyword
 import os
 import re
 import zipfile
@@ -49,7 +50,9 @@ _MAX_ARCHIVE_BYTES = 20 * 2**20
 #: words of a string that is a sentence rather than the name of something
 _SENTENCE = 4
 #: a line of at least four words, without an indent or a comment sign
-_PROSE = re.compile(r"[^\W\d_][\w'’-]*[,:;.!]?(?: [\w'’\"`()/+-]+[,:;.!]?){3,}[.!?:]?\s*")
+_PROSE = re.compile(
+    rf"(?!(?:{'|'.join(keyword.kwlist)})\b)[^\W\d_][\w'’-]*[,:;.!]?(?: [\w'’\"`()/+-]+[,:;.!]?){{3,}}[.!?:]?\s*"
+)
 #: how similar two names are if one may be a misspelling of the other
 _SIMILAR = 0.6
 #: names that are compared with those that are missing, and modules that are looked at
