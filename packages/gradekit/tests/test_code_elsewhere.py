@@ -30,6 +30,8 @@ MODULES = {
     "a module with a misspelled name": (True, {"answers.py": "def halve(x):\n    return x / 2"}),
     "a module with a syntax error": (True, {"answers.py": f"{HALF}\n    return ("}),
     "a text with the code": (True, {"answers.txt": f"My answer:\n\n{HALF}"}),
+    "an archive with a notebook": (True, {"all.zip": "PK homework/double.ipynb"}),
+    "an archive of pictures": (False, {"all.zip": "PK pictures/one.png"}),
     "an unrelated module": (False, {"helper.py": "x = 1"}),
     "text that mentions it": (False, {"notes.py": "# half(4) should be 2"}),
 }
@@ -53,7 +55,7 @@ DRAFTS = {
 
 BESIDE = {**MODULES, **DRAFTS}
 #: notebooks as they were handed out: by name, whether a person has to decide on all of it
-UNTOUCHED = {"untouched": False, "untouched with an archive": True}
+UNTOUCHED = {"untouched": "", "with an archive": "double.zip", "with a damaged notebook": "double (1).ipynb"}
 
 
 def case(score: float | None, asked: bool) -> Callable[[Callable[[NotebookNode], None]], None]:
@@ -237,8 +239,8 @@ def graded(tmp_path_factory, made_once) -> TinyCourse:
                 (folder / "01_double" / file).write_text(content)
         for name in UNTOUCHED:
             course.hand_in(name, course.assignment.released("double"))
-        archive = course.root / "submitted" / "untouched with an archive" / "01_double" / "double.zip"
-        archive.write_bytes(b"PK")
+            if file := UNTOUCHED[name]:
+                (course.root / "submitted" / name / "01_double" / file).write_text("PK {")
         other = [
             code("softmax", HALF, solution=True),
             code("test_softmax", "assert half(4) == 2", grade=True),
@@ -274,9 +276,10 @@ def test_the_page_names_every_notebook_that_was_not_graded(graded, name):
 
 @pytest.mark.parametrize("name", UNTOUCHED)
 def test_a_file_beside_a_notebook_in_which_nothing_was_answered_may_have_the_answers(graded, name):
-    expected = (None, None, True) if UNTOUCHED[name] else (0, None, False)
+    file = UNTOUCHED[name]
+    expected = (None, None, True) if file else (0, None, False)
     assert {graded.grades()[name][test] for test in ("test_double", "test_half")} == {expected}
-    assert ("double.zip may have the answers" in page(graded, name)) == UNTOUCHED[name]
+    assert (f"{file} may have the answers" in page(graded, name)) == bool(file)
 
 
 def test_a_person_decides_on_a_notebook_of_another_assignment(graded):
@@ -351,9 +354,9 @@ def test_the_command_names_the_students(graded):
     text = (graded.root / "printed.txt").read_text()
     half, double = [line for line in text.splitlines() if "is undecided" in line]
     awaits = "is undecided and awaits manual grading, as `gradekit table` explains:"
-    assert double == f"  double {awaits} another assignment's, untouched with an archive"
+    assert double == f"  double {awaits} another assignment's, with a damaged notebook, with an archive"
     assert half.startswith(f"  half {awaits} a copy with the answer")
-    assert half.endswith("and 16 more")
+    assert half.endswith("and 18 more")
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,15 @@ def test_a_module_beside_the_checks_that_has_changed_is_imported_again(course, t
     assert noted(tmp_path / "other notes.txt")[0] == "imported"
 
 
+def test_a_check_file_is_imported_again_when_a_data_file_beside_it_has_changed(course, tmp_path):
+    data = course.checks.with_name("right.csv")
+    data.write_text("1")
+    points_of(course)
+    data.write_text("1, 2")
+    points_of(course)
+    assert noted(tmp_path / "notes.txt").count("imported") == 2
+
+
 def test_a_new_conftest_is_read(course, tmp_path):
     points_of(course)
     (course.checks.parent / "conftest.py").write_text("from notes import note\nnote('conftest')\n")

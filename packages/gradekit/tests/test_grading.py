@@ -10,7 +10,8 @@ from gradekit.course.cells import is_test_cell
 from gradekit.session import proxy, session
 from gradekit.session.limits import Limits
 from gradekit.submission.submission import Submission
-from gradekit.verdict.grade import collect_marks
+from gradekit.verdict.grade import collect_marks, grade
+from gradekit.verdict.job import GradingJob
 
 RIGHT = "def double(x):\n    return 2 * x"
 
@@ -183,9 +184,6 @@ def test_the_seed_follows_from_the_code_that_grading_runs_and_not_from_the_text(
 
 
 def test_a_forbidden_name_costs_the_exercise_also_when_it_hides_in_another_cell(tiny_course):
-    from gradekit.verdict.grade import grade
-    from gradekit.verdict.job import GradingJob
-
     (tiny_course.checks.parent / "conftest.py").write_text(
         "from gradekit.checks import forbid\nonly_own_code = forbid('add')\n"
     )
@@ -200,6 +198,28 @@ def test_a_forbidden_name_costs_the_exercise_also_when_it_hides_in_another_cell(
     notebook = tiny_course.answer(RIGHT)
     notebook.cells.append(v4.new_code_cell("assert double(1) == torch.add(torch.tensor(1), 1)"))
     assert grade(replace(job, notebook=notebook)).result.earned == 10
+
+
+def test_a_forbidden_name_below_the_test_cell_that_only_redefines_the_answer_goes_to_a_person(tiny_course):
+    (tiny_course.checks.parent / "conftest.py").write_text(
+        "from gradekit.checks import forbid\nonly_own_code = forbid('add')\n"
+    )
+    notebook = tiny_course.answer(RIGHT)
+    notebook.cells.append(v4.new_code_cell("def double(x):\n    return torch.add(x, x)"))
+    released = tiny_course.assignment.released("double")
+    result = grade(GradingJob(tiny_course.assignment, "double", notebook, released)).result
+    (doubt,) = result.doubts
+    assert (result.earned, doubt.grade_id) == (0, "test_double")
+    assert "`double` was assigned again in the cell" in doubt.why
+
+
+def test_a_function_that_asks_for_input_is_wrong_and_no_later_cell_is_blamed(tiny_course):
+    notebook = tiny_course.answer("def double(x):\n    return x * int(input())")
+    notebook.cells.append(v4.new_code_cell("later = 1"))
+    released = tiny_course.assignment.released("double")
+    result = grade(GradingJob(tiny_course.assignment, "double", notebook, released)).result
+    assert result.earned == 0
+    assert result.doubts == []
 
 
 def test_a_check_that_is_at_fault_is_not_blamed_on_the_student(tiny_course, grade_answer):

@@ -41,6 +41,17 @@ def test_variables_and_functions_that_tests_read_are_kept_where_they_can_run(ans
     assert names["squares"][2] == 4
 
 
+def test_variables_that_the_student_typed_into_the_test_cell_are_kept_also_beside_a_part_of_the_answer():
+    notebook = released()
+    notebook.cells[1].source = "numbers = range(10)"
+    notebook.cells[2].source = f"squares = [i * i for i in numbers]\n{notebook.cells[2].source}"
+    whole = restored(notebook, released()).notebook
+    names: dict[str, object] = {}
+    for cell in whole.cells[:4]:
+        exec(cell.source, names)
+    assert names["squares"] == [i * i for i in range(10)]
+
+
 def test_an_edit_that_is_too_long_to_be_searched_is_named_and_a_person_decides():
     whole = merged(f"squares = [0, 1, 4]\n{RIGHT}\n" + "#" * 30_000)
     assert {doubt.grade_id for doubt in whole.doubts} == {"test_table", "test_double"}

@@ -65,6 +65,8 @@ def test_a_file_that_was_handed_out_replaces_the_student_s(generated):
     (folder / "data" / "summand.txt").write_text("7")
     assert generated.gradekit("autograde", "01_double") == 0
     assert points(generated) == 10
+    named = "data/summand.txt is not the one that was handed out, which was used in its place."
+    assert named in generated.running.result("ada", "01_double", "double").notes
 
 
 @pytest.mark.parametrize("handed_in", [True, False])

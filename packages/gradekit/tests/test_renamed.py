@@ -146,7 +146,7 @@ def test_many_unrelated_notebooks_in_a_submission_folder_are_not_read(assignment
 def test_of_many_notebooks_beside_the_right_one_some_are_named(assignment, tmp_path):
     write(tmp_path / "jane" / "attention.ipynb", "mask")
     for number in range(11):
-        write(tmp_path / "jane" / f"x{number}.ipynb", "mask")
+        write(tmp_path / "jane" / f"x{number}.ipynb", "of another course")
     submitted = read_submitted(tmp_path / "jane" / "attention.ipynb", assignment)
     assert submitted.notes[-1] == (
         "These notebooks were not graded: x0.ipynb, x1.ipynb, x10.ipynb, x2.ipynb, x3.ipynb and 6 more."

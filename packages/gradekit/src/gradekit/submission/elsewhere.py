@@ -4,11 +4,8 @@ Text next to a written answer is copied into it. Whether anything else is the an
 """
 
 import ast
-import io
 import keyword
-import os
 import re
-import zipfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -20,7 +17,7 @@ from nbformat import NotebookNode, v4
 from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell
 from gradekit.course.files import handed_in_text
 from gradekit.course.operating_system import open_safely
-from gradekit.course.printing import printable
+from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
 from gradekit.submission.names import defined_names, squeezed
 from gradekit.submission.statements import MAX_PARSED_CHARACTERS, code_in
@@ -65,11 +62,13 @@ class OtherPlaces:
 
     Args:
         beside: the student's own files, but for the notebook itself.
-        drafts: for each notebook among them, its cells that are neither as handed out nor in the notebook itself.
+        drafts: for each other notebook, its cells that are neither as handed out nor in the notebook itself.
+        unread: other notebooks that can't be read.
     """
 
     beside: Mapping[str, Path]
     drafts: Mapping[str, Sequence[NotebookNode]]
+    unread: Sequence[str]
 
     @classmethod
     def of(
@@ -81,7 +80,7 @@ class OtherPlaces:
             for name, notebook in notebooks.items()
             if notebook is not None
         }
-        return cls(beside, drafts)
+        return cls(beside, drafts, [name for name, notebook in notebooks.items() if notebook is None])
 
 
 class WrittenAnswers:
@@ -185,8 +184,7 @@ class WrittenAnswers:
     def _doubt_the_rest(self) -> None:
         """Let a person decide on empty answers while the student has other texts or pictures."""
         places = list(dict.fromkeys(self._other_places()))
-        more = f" and {len(places) - _NAMED_AT_MOST} more" if len(places) > _NAMED_AT_MOST else ""
-        where = f"{', '.join(places[:_NAMED_AT_MOST])}{more}"
+        where = first_of(places, _NAMED_AT_MOST)
         for name in self._written:
             if not self._is_blank(name):
                 continue
@@ -309,7 +307,7 @@ class Candidates:
 
     def __init__(self, work: Restoration, places: OtherPlaces) -> None:
         self._work = work
-        self._beside, self._drafts = places.beside, places.drafts
+        self._beside, self._drafts, self._unread = places.beside, places.drafts, places.unread
         self._released = {squeezed(cell.source) for cell in work.released.cells}
 
     def doubt(self) -> None:
@@ -319,34 +317,31 @@ class Candidates:
             if wanted is None or cell.cell_type != "code":
                 continue
             if not self._work.is_blank(name, cell):
-                if line := pasted_line(cell.source) or self._line_of_prose(cell.source, wanted):
-                    self._work.doubts.setdefault(
-                        name, f"The answer cell `{name}` is Python code but for its line {line}"
-                    )
-                elif _is_prose(cell.source):
-                    self._work.doubts.setdefault(name, f"The answer cell `{name}` has text that isn't code")
-                elif label := self._rest_below(cell):
-                    self._work.doubts.setdefault(
-                        name, f"The answer cell `{name}` seems to continue in the {label} below it"
-                    )
-                continue
-            place = next(self._places(cell, wanted), "")
-            if place:
-                self._work.doubts.setdefault(
-                    name, f"The answer cell `{name}` is empty, but {place} may be its answer"
-                )
+                what = self._slip(cell, wanted)
+            else:
+                place = next(self._places(cell, wanted), "")
+                what = f"is empty, but {place} may be its answer" if place else ""
+            if what:
+                self._work.doubts.setdefault(name, f"The answer cell `{name}` {what}")
         self._doubt_if_untouched()
+
+    def _slip(self, cell: NotebookNode, wanted: frozenset[str]) -> str:
+        """Why an answer isn't code although its author may have written some; empty if it is, or is just wrong."""
+        if line := pasted_line(cell.source) or self._line_of_prose(cell.source, wanted):
+            return f"is Python code but for its line {line}"
+        if _is_prose(cell.source):
+            return "has text that isn't code"
+        label = self._rest_below(cell)
+        return f"seems to continue in the {label} below it" if label else ""
 
     def _doubt_if_untouched(self) -> None:
         """Doubt every answer of a notebook that is as it was handed out, if other files were handed in with it."""
         answers = [name for name in self._work.expected if name in self._work.present]
         if all(self._work.is_blank(name, self._work.present[name]) for name in answers):
             files = [name for name in self._beside if self._may_have_all(name)]
-            files += [name for name, cells in self._drafts.items() if cells]
+            files += [*(name for name, cells in self._drafts.items() if cells), *self._unread]
+            why = f"Nothing was answered in the notebook, but {first_of(files, _NAMED_AT_MOST)} may have the answers"
             for name in answers if files else ():
-                some = ", ".join(printable(file) for file in files[:_NAMED_AT_MOST])
-                more = f" and {len(files) - _NAMED_AT_MOST} more" if len(files) > _NAMED_AT_MOST else ""
-                why = f"Nothing was answered in the notebook, but {some}{more} may have the answers"
                 self._work.doubts.setdefault(name, why)
 
     def _may_have_all(self, name: str) -> bool:
@@ -389,9 +384,8 @@ class Candidates:
         both = f"{cell.source.rstrip()}\n{below.source}"
         if not below.source.strip() or len(both) > MAX_PARSED_CHARACTERS:
             return ""
-        is_rest = (
-            below.source.lstrip("\n")[0].isspace() or parse(below.source) is None
-        )  # IPython allows an indent
+        indented = below.source.lstrip("\n")[0].isspace()  # which IPython allows
+        is_rest = indented or parse(below.source) is None
         return label_of(below, index + 1) if is_rest and parse(both) is not None else ""
 
     def _is_own(self, cell: NotebookNode) -> bool:
@@ -457,15 +451,13 @@ def _is_prose(source: str) -> bool:
 
 
 def _has_code(archive: Path) -> bool:
-    """True for a zip with a notebook or a module in it, of which only the list of files is read."""
+    """True if the name of a notebook or a module is in an archive. It isn't unpacked: its list of files could be huge."""
     try:
         with open_safely(archive) as file:
-            if os.fstat(file.fileno()).st_size > _MAX_ARCHIVE_BYTES:
-                return False
-            names = zipfile.ZipFile(io.BytesIO(file.read(_MAX_ARCHIVE_BYTES))).namelist()
-    except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile):
+            content = file.read(_MAX_ARCHIVE_BYTES)
+    except OSError:
         return False
-    return any(name.lower().endswith((".ipynb", ".py")) for name in names)
+    return b".ipynb" in content or b".py" in content
 
 
 def pasted_line(source: str) -> int:

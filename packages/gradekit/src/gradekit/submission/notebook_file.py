@@ -18,7 +18,7 @@ from gradekit.course import Assignment
 from gradekit.course.cells import grade_id, made_up_id
 from gradekit.course.files import beside_notebooks, files_in, notebooks_in
 from gradekit.course.operating_system import open_safely
-from gradekit.course.printing import printable
+from gradekit.course.printing import first_of, printable
 from gradekit.submission.attachments import read_attachments, without_data
 from gradekit.submission.renamed import expected_in, recognize
 
@@ -54,7 +54,7 @@ class SubmittedNotebook:
 
     Args:
         versions: sentences about other versions of it in the same folder.
-        others: notebooks in the folder, and in folders there, that nothing grades; if they are many, none.
+        others: by their paths below the folder, the first notebooks that nothing grades; None for one that can't be read.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
         saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
     """
@@ -66,7 +66,7 @@ class SubmittedNotebook:
     language: str = ""
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
-    others: list[Path] = field(default_factory=list)
+    others: dict[str, NotebookNode | None] = field(default_factory=dict)
 
 
 class _Cell(Struct):
@@ -166,7 +166,10 @@ def _content(path: Path) -> bytes:
 
 def grade_ids_in(path: Path) -> frozenset[str]:
     """The grade_ids in a submitted notebook; none if it can't be read."""
-    notebook = read_submitted(path).notebook
+    return _grade_ids(read_submitted(path).notebook)
+
+
+def _grade_ids(notebook: NotebookNode | None) -> frozenset[str]:
     return frozenset(filter(None, map(grade_id, notebook.cells))) if notebook is not None else frozenset()
 
 
@@ -174,35 +177,33 @@ def _noting_others(
     submitted: SubmittedNotebook, path: Path, graded: Path, assignment: Assignment | None
 ) -> SubmittedNotebook:
     """Add notes about notebooks in the same folder that nothing grades, some of which may be other versions."""
-    released = assignment.released_names() if assignment else []
-    names = {f"{name}.ipynb" for name in released} | {graded.name}
-    others = [other for other in notebooks_in(path.parent) if other.name not in names]
     if not assignment:
         return submitted
-    others += _deeper_notebooks(path.parent, assignment)
+    folder = path.parent
+    names = {f"{name}.ipynb" for name in assignment.released_names()} | {graded.name}
+    others = [other for other in notebooks_in(folder) if other.name not in names]
+    others += _deeper_notebooks(folder, assignment)
+    rest = [printable(str(other.relative_to(folder))) for other in others]
     if submitted.notebook is None:
-        if others:
-            found = [printable(str(other.relative_to(path.parent))) for other in others]
-            submitted.problem += f" Handed in beside it, and not graded: {_some(found)}."
+        if rest:
+            submitted.problem += f" Handed in beside it, and not graded: {first_of(rest, _NAMED_AT_MOST)}."
         return submitted
-    own = {name for cell in submitted.notebook.cells if (name := grade_id(cell))}
+    own = _grade_ids(submitted.notebook)
     every = frozenset[str]().union(*expected_in(assignment).values())
-    shown = {other: printable(str(other.relative_to(path.parent))) for other in others}
-    rest = [] if len(others) <= _READ_AT_MOST else list(shown.values())
-    submitted.others = [] if rest else others
-    for other in submitted.others:
-        ids = grade_ids_in(other)
+    for other, name in zip(others[:_READ_AT_MOST], rest.copy(), strict=False):
+        notebook = submitted.others[str(other.relative_to(folder))] = read_submitted(other).notebook
+        ids = _grade_ids(notebook)
         if not ids & every or len(ids & own) < len(ids - every):  # some names are in several assignments
-            rest.append(shown[other])
-        elif ids & own and not (
-            other.is_file() and graded.is_file() and filecmp.cmp(other, graded, shallow=False)
-        ):
-            version = f"{shown[other]} is another version of {path.name}, and was not graded."
+            continue
+        rest.remove(name)
+        same = other.is_file() and graded.is_file() and filecmp.cmp(other, graded, shallow=False)
+        if ids & own and not same:
+            version = f"{name} is another version of {path.name}, and was not graded."
             again = f"If it is the one that counts, rename it to {path.name} and hand it in again."
             submitted.versions.append(version)
             submitted.notes.append(f"{version} {again}")
     if rest:
-        submitted.notes.append(f"These notebooks were not graded: {_some(rest)}.")
+        submitted.notes.append(f"These notebooks were not graded: {first_of(rest, _NAMED_AT_MOST)}.")
     return submitted
 
 
@@ -246,13 +247,8 @@ def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNo
     if len(found) > 1:
         problem = f"{problem}: rename the right one of {', '.join(names)} to {path.name}."
     else:
-        problem = f"{problem} (found: {_some(names) or 'no notebook'})."
+        problem = f"{problem} (found: {first_of(names, _NAMED_AT_MOST) or 'no notebook'})."
     return SubmittedNotebook(None, problem, missing=True)
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED_AT_MOST:,} more" if len(names) > _NAMED_AT_MOST else ""
-    return ", ".join(names[:_NAMED_AT_MOST]) + more
 
 
 def parse_submitted(data: bytes, name: str) -> SubmittedNotebook:

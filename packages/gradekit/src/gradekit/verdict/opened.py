@@ -91,10 +91,7 @@ def open_notebook(
             put_saved_outputs(handed_in)
         beside = {} if alone else _files_beside(folder, assignment)
         added_later = added_cells(assignment.course.root, assignment.name, name)
-        drafts = {
-            str(other.relative_to(folder)): read_submitted(other).notebook for other in handed_in.others
-        }
-        whole = restored(handed_in.notebook, released, beside, added_later, drafts)
+        whole = restored(handed_in.notebook, released, beside, added_later, handed_in.others)
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
         notes += [] if alone else _replaced_notes(folder, assignment)
         notebook = whole.notebook
@@ -121,12 +118,14 @@ def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
 
 def _replaced_notes(folder: Path, assignment: Assignment) -> Iterator[str]:
     """A note about each file that the student changed, but that is the instructor's when the notebook runs."""
-    for original in assignment.handed_out():
-        own = folder / original.name
-        if own.is_symlink() or not own.is_file() or not original.is_file():
-            continue
-        if not assignment.is_replaceable(original.name) and not filecmp.cmp(own, original, shallow=False):
-            yield f"{printable(original.name)} is not the one that was handed out, which was used in its place."
+    for top in assignment.handed_out():
+        for original in files_in(top, assignment.course.ignore):
+            name = str(original.relative_to(top.parent))
+            own = folder / name
+            if own.is_symlink() or not own.is_file() or assignment.is_replaceable(name):
+                continue
+            if not filecmp.cmp(own, original, shallow=False):
+                yield f"{printable(name)} is not the one that was handed out, which was used in its place."
 
 
 def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:
