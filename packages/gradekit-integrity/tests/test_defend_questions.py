@@ -1,0 +1,195 @@
+"""The questions that `gradekit defend` asks: each is true of the code, and none that other code answers is asked."""
+
+import pytest
+
+from gradekit_integrity.defend.closed import ClosedKind, ClosedQuestion
+from gradekit_integrity.defend.knowledge import Knowledge, choose_closed, excess
+from gradekit_integrity.defend.probed import ProbedCode
+
+from .test_defend import INPUTS, LONG, course, questions
+
+__all__ = ["course"]  # a fixture
+
+
+def test_each_question_has_one_right_option_and_others_that_differ_from_it(course):
+    found = questions(course, LONG)
+    assert {one.kind for one in found} >= {
+        ClosedKind.SHAPE,
+        ClosedKind.COUNT,
+        ClosedKind.NEXT,
+        ClosedKind.TAKEN_OUT,
+    }
+    for one in found:
+        options = [one.right, *one.wrong]
+        assert len(set(options)) == len(options) >= 3, one
+    said = {(one.text, one.right) for one in found if one.calls == (("double(x)", ("x: 5",)),)}
+    assert ("How often does the body of the loop in line 4 run?", "Once.") in said
+    assert ("Which line runs right after line 6?", "Line 8.") in said
+    assert ("When line 8 has run, what is the value of `total`?", "`10`") in said
+    said |= {(one.text, one.right) for one in found}  # of the first call
+    assert ("Line 8 is taken out. What does the call do then?", "It returns the same as before.") in said
+    stops = (
+        "Line 3 is taken out; the others keep their numbers. Where does the call then stop with an exception?"
+    )
+    assert (stops, "In line 5.") in said
+
+
+def test_parts_of_lines_are_asked_about_and_lines_keep_their_numbers():
+    code = ProbedCode(
+        "def f(q, k):\n    s = q @ k.transpose(-2, -1) / q.shape[-1]\n    return [one for one in s]"
+    )
+    assert set(code.parts.values()) == {"q @ k.transpose(-2, -1)", "k.transpose(-2, -1)", "q.shape[-1]"}
+    assert code.source.count("\n") == code.as_written.count("\n") and ":=" in code.source
+    assert ProbedCode("def f(x):\n    return [(lambda y: y + 1)(z) for z in x]").parts == {}
+
+
+@pytest.mark.parametrize("source", ["random.randrange(9)", "int(torch.randint(9, ()))", "len({x, 3, 'a'})"])
+def test_what_depends_on_chance_is_never_asked(source, course):
+    found = questions(
+        course, f"import random\ndef double(x):\n    y = {source}\n    z = y + 1\n    return z + x"
+    )
+    assert {one.kind for one in found}.isdisjoint({ClosedKind.VALUE, ClosedKind.NEXT})
+
+
+GRAMS = """\
+def double(x):
+    found = 0
+    for step in range(3):
+        if step > 7:
+            found = found + 1
+    if found > 5:
+        found = 0
+    return 2 * x"""
+
+
+def test_which_line_runs_after_the_body_of_a_loop_is_not_asked(course):
+    asked = {(one.text, one.right) for one in questions(course, GRAMS) if one.kind == ClosedKind.NEXT}
+    # whether `for` runs again, or the line behind it runs when it has ended, is a matter of words
+    assert asked == {("Which line runs right after line 6?", "Line 8.")}
+
+
+@pytest.mark.parametrize("made", ["", "    def __init__(self, width):\n        super().__init__(width)\n"])
+def test_a_method_is_asked_about_only_if_the_page_shows_how_its_object_was_made(made, course):
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wider)").replace("double(torch", "Wider(2).double(torch")
+    )
+    found = questions(
+        course,
+        "class Wide:\n    def __init__(self, width):\n        self.width = width\n"
+        f"class Wider(Wide):\n{made}    def double(self, x):\n        one = torch.ones(self.width, 3)\n"
+        "        two = one.sum(dim=0)\n        return two + x[:, :1]\n"
+        "def double(x):\n    return 2 * x",
+    )
+    about = [one for one in found if "`one`" in one.text]
+    assert bool(about) == bool(made)
+    assert all(one.calls[0][1] == ("width: 2",) for one in about)
+
+
+def test_a_method_is_shown_with_the_call_that_made_its_own_object(course):
+    driver = "first, second = Wide(2), Wide(3)\n    first.double(torch.ones(3, 2))"
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wide)").replace("double(torch.ones(3, 2))", driver)
+    )
+    found = questions(
+        course,
+        "class Wide:\n    def __init__(self, width):\n        self.width = width\n"
+        "    def double(self, x):\n        one = torch.ones(self.width, 4)\n"
+        "        two = one.sum(dim=1)\n        return two + x\ndef double(x):\n    return 2 * x",
+    )
+    about = [one for one in found if "`one`" in one.text]
+    assert about and {(one.right, one.calls[0][1]) for one in about} == {("`(2, 4)`", ("width: 2",))}
+
+
+@pytest.mark.parametrize(
+    "remembering",
+    [
+        "class Wide:\n    def __init__(self, width):\n        self.mask = None\n"
+        "    def double(self, x):\n        self.mask = x if self.mask is None else self.mask\n"
+        "        one = torch.ones(3, len(self.mask))\n        two = one.sum(dim=0)\n        return two + len(x)",
+        "class Wide:\n    masks = []\n    def __init__(self, width):\n        self.width = width\n"
+        "    def double(self, x):\n        self.masks.append(x)\n"
+        "        one = torch.ones(3, len(self.masks[0]))\n        two = one.sum(dim=0)\n        return two + len(x)",
+    ],
+    ids=["in its object", "in its class"],
+)
+def test_nothing_is_asked_about_a_call_that_may_follow_from_one_that_is_not_shown(remembering, course):
+    driver = "wide = Wide(2)\n    wide.double(torch.ones(4, 2))\n    wide.double(torch.ones(5, 2))"
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wide)").replace("double(torch.ones(3, 2))", driver)
+    )
+    found = questions(course, f"{remembering}\ndef double(x):\n    return 2 * x")
+    about = [one for one in found if "`one`" in one.text]
+    assert about and {one.calls[-1][1][0] for one in about} == {
+        "x: [[1, 1], [1, 1], [1, 1], [1, 1]] (shape (4, 2), float32)"
+    }
+
+
+def test_a_line_whose_names_the_notebook_also_has_is_not_taken_out(course):
+    lines = "    {two}, three = x * 2, x * 3\n    four = {two} + x\n    return four + three - x * 4"
+    asked = [
+        {one.text for one in questions(course, f"two = 7\ndef double(x):\n{lines.format(two=name)}")}
+        for name in ("one", "two")
+    ]
+    text = (
+        "Line 3 is taken out; the others keep their numbers. Where does the call then stop with an exception?"
+    )
+    assert [text in one for one in asked] == [True, False]
+
+
+def test_a_call_that_stops_inside_a_with_or_finally_is_not_one_that_works(course):
+    """The exception leaves the block by a line that runs, so it looked as if it had been caught."""
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("three_by_two(double)", "pair(total)").replace(
+            "double(torch.ones(3, 2))", "total(*torch.ones(4, 2))"
+        )
+    )
+    found = questions(
+        course,
+        "def total(one, two, three, four):\n    with torch.no_grad():\n        first = one + two\n"
+        "    try:\n        second = two + three\n    finally:\n        done = True\n    return first + second + four\n"
+        "def double(x):\n    return 2 * x",
+    )
+    assert found and ClosedKind.FAILS not in {one.kind for one in found}  # with any other size it stops
+
+
+def test_a_call_with_ten_inputs_is_asked_about(course):
+    names = [f"size_{number}" for number in range(9)]
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("double(5)", f"double(5, {', '.join(f'{one}=2' for one in names)})")
+    )
+    found = questions(
+        course, f"def double(x, {', '.join(f'{one}=1' for one in names)}):\n    y = x * size_8\n    return y"
+    )
+    assert ("When line 2 has run, what is the value of `y`?", "`10`") in {
+        (one.text, one.right) for one in found
+    }
+
+
+def known(code: str, right: str) -> Knowledge:
+    text = "When line 2 has run, which shape does `s` have?"
+    one = ClosedQuestion(
+        ClosedKind.SHAPE, "nb", "f", 2, text, right, (("f(x)", ("x: 1",)),), ("`(1,)`", "`(2,)`"), "s", code
+    )  # fmt: skip
+    return Knowledge((code,), [one])
+
+
+def test_a_question_that_other_code_answers_is_left_out():
+    own = known("mine", "`(3,)`")
+    assert choose_closed(own, [known("theirs", "`(1,)`")], 3, "") == own.questions
+    assert choose_closed(own, [known("theirs", "`(3,)`")], 3, "") == []
+    assert excess(own.questions[0], [known("theirs", "`(3,)`")]) == pytest.approx(2 / 3)
+    assert choose_closed(own, [own], 3, "") == own.questions  # the same code
+
+
+def test_what_a_single_friend_with_nearly_the_same_code_knows_counts_in_a_large_class():
+    call = (("f(x)", ("x: 1",)),)
+    wrong = ("`(1,)`", "`(2,)`")
+    first, second = [
+        ClosedQuestion(ClosedKind.SHAPE, "nb", "f", line, f"{name}?", "`(3,)`", call, wrong, name, name)
+        for line, name in enumerate("st", 3)
+    ]
+    own = Knowledge(("a", "b", "c", "d"), [first, second])
+    friend = Knowledge(("a", "b", "c", "e"), [first])
+    others = [known(f"other {number}", "`(1,)`") for number in range(200)]
+    for seed in "abcdefgh":
+        assert choose_closed(own, [friend, *others], 1, seed) == [second]
