@@ -14,7 +14,7 @@ import gradekit
 from gradekit.authoring.doctor import examine_course
 from gradekit.cli import main
 from gradekit.cli.starting import _topics, has_desktop
-from gradekit.course.environment import activation, as_typed, jupyterlab
+from gradekit.course.environment import activation, as_typed
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 
@@ -278,12 +278,9 @@ class TestActivation:
         prefix = self.made(tmp_path / "uv" / "archive-v0" / "x", monkeypatch)
         monkeypatch.setenv("PATH", f"{prefix}/bin:/usr/bin:/bin")  # as uvx sets it
         assert activation().startswith("uv venv && source .venv/bin/activate && uv pip install ")
-        assert as_typed("gradekit") == "uvx gradekit"
-        assert jupyterlab() == f"{prefix}/bin/python -m jupyterlab"
+        assert as_typed("gradekit") == f"{prefix}/bin/gradekit"
 
     def test_a_command_that_the_shell_does_not_find_is_shown_with_its_folder(self, environment, monkeypatch):
-        (environment / "bin" / "jupyter-lab").touch(0o755)
         assert as_typed("gradekit") == f"'{environment}/bin/gradekit'"
-        assert jupyterlab() == f"'{environment}/bin/python' -m jupyterlab"
         monkeypatch.setenv("PATH", f"{environment}/bin:/usr/bin:/bin")
-        assert (as_typed("gradekit"), jupyterlab()) == ("gradekit", "jupyter lab")
+        assert as_typed("gradekit") == "gradekit"

@@ -18,7 +18,7 @@ from gradekit.cli.common import Commands, course_of, print_lines
 from gradekit.cli.starting import has_desktop, run_quietly
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_graded_cell, is_test_cell
-from gradekit.course.environment import jupyterlab
+from gradekit.course.environment import as_typed
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import quoted
 
@@ -190,7 +190,9 @@ def _open(desk: _Desk, own: Path, assignment: "Assignment", opening: bool) -> No
     else:
         options = " --allow-root" if os.path.expanduser("~") == "/root" else ""
         options += "" if has_desktop() else " --no-browser"  # without it, a browser for terminals could open
-        print_lines([f"To open it:  {jupyterlab()}{options} {quoted(str(notebook))}   # or in VS Code"])
+        print_lines(
+            [f"To open it:  {as_typed('jupyter-lab')}{options} {quoted(str(notebook))}   # or in VS Code"]
+        )
 
 
 def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:

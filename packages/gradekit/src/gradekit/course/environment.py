@@ -30,17 +30,10 @@ def activation() -> str:
 
 
 def as_typed(command: str) -> str:
-    """How a shell that has not activated this environment gets one of its commands."""
-    if _is_under_uvx():
-        return f"uvx {command}"
+    """A command of this environment for the user's shell, which may not find it: then with its folder."""
     place = Path(sys.executable).parent / command
-    return command if _parent(command) == place.parent or not place.is_file() else quoted(str(place))
-
-
-def jupyterlab() -> str:
-    """The command that starts this environment's JupyterLab, whose kernel has the course's packages."""
-    found = _parent("jupyter-lab") == Path(sys.executable).parent
-    return "jupyter lab" if found and not _is_under_uvx() else f"{quoted(sys.executable)} -m jupyterlab"
+    is_found = _parent(command) == place.parent and not _is_under_uvx()
+    return command if is_found or not place.is_file() else quoted(str(place))
 
 
 def _is_under_uvx() -> bool:
