@@ -40,7 +40,11 @@ def test_is_measured(student):
     assert_varies(scaled, name="score_std", context="with the scale, at widths 4, 9 and 25", atol=1e-6)
     # 10 000 pairs are off by 0.8 % on average; 2500 pairs by 1.5 %
     for d_k in (16, 100):
-        again = torch.tensor([float(student.score_std(d_k, True, seed=seed)) for seed in range(16)])
+        again = torch.zeros(0)
+        for seed in range(16):
+            again = torch.cat([again, torch.tensor([float(student.score_std(d_k, True, seed=seed))])])
+            if seed == 5 and again.std() < 0.009:
+                break  # 2500 pairs are seldom as close to each other
         if 0.8 < again.mean() < 1.2 and again.std() > 0.015:  # another number is for the other checks
             fail("Your number differs too much from one time to the next. Draw at least 10 000 pairs.")
     assert_seed_kept(lambda seed: student.call("score_std", 4, True, seed=seed))

@@ -103,11 +103,15 @@ class Channel:
         return await self._wait_for_idle(identifier, seconds)
 
     def ask(
-        self, buffers: list[bytes], watch: Stopwatch, answer_stub: AnswerStub | None = None
+        self,
+        buffers: list[bytes],
+        watch: Stopwatch,
+        answer_stub: AnswerStub | None = None,
+        apart: bool = False,
     ) -> list[bytes]:
         """Send a request and return the buffers of the reply. No cells can be run until `hang_up`.
 
-        With `answer_stub`, a forked process of the kernel handles the request, and may ask about a stub.
+        With `answer_stub`, the request may ask about a stub. With `apart`, a forked process of the kernel handles it.
 
         Raises:
             TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
@@ -115,7 +119,7 @@ class Channel:
             KernelGone: the kernel process ended.
             messages.MessageError: the reply is too large; the kernel can no longer be used.
         """
-        return self._ask(buffers, watch, stub.APART if answer_stub else 0, answer_stub)
+        return self._ask(buffers, watch, stub.APART if apart else 0, answer_stub)
 
     def ask_for_stub(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
         """Send what a stub in another kernel asks, and return the reply; raises as `ask` does."""

@@ -202,7 +202,9 @@ class Student:
             self._ask(*self._waiting.pop())
         self._remember(test, (implementation,), {})
         target = {"name": test, "scope": self._scope}
-        reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
+        apart = self._scope is not None or not self._submission.remembers_nothing(test)
+        request = _calling(target, (implementation,), {}, 0)
+        reply = self._ask(test, request, implementation=implementation, apart=apart)
         call = Call(self._value(reply, test), [], test, left=list(reply.left))
         self._note_effects(call)
         return call
@@ -297,6 +299,7 @@ class Student:
         request: dict[str, Any],
         seconds: float | None = None,
         implementation: Implemented | None = None,
+        apart: bool = False,
     ) -> Answer:
         if self._timeouts.get(label, 0) >= _MAX_TIMEOUTS:
             raise StudentError(
@@ -312,7 +315,7 @@ class Student:
         try:
             left = JUDGING_SECONDS - (time.process_time() - self._began) if implementation else None
             reply = self._session.exchange(
-                list(requests), self._restore, describe_handle, seconds, implementation, left
+                list(requests), self._restore, describe_handle, seconds, implementation, apart, left
             )
         except BenchGone as gone:
             raise StudentError(
@@ -385,7 +388,8 @@ def complaints_about(student: Student, test: str) -> dict[Implemented, str | Stu
 def try_on(student: Student, test: str, implementation: Implemented) -> Call:
     """Call a test that the student wrote with an implementation, which runs in another kernel.
 
-    The call leaves nothing in the student's kernel: no test can know what it was called with before.
+    No test can know what it was called with before: unless its text shows that it remembers nothing, a forked process of
+    the student's kernel makes the call.
 
     Raises:
         StudentError: as by the methods of `Student`.

@@ -214,13 +214,14 @@ class Session:
         describe: Callable[[Any], dict[str, Any] | None],
         seconds: float,
         implementation: Implemented | None = None,
+        apart: bool = False,
         answering: float | None = None,
     ) -> Reply:
         """Send some requests to the agent, in one message, and return the reply to the last one.
 
-        With an `implementation`, stubs among the arguments stand for it, and the kernel is the same afterwards as
-        before. Its time counts like the student's, who chooses its arguments. `answering` is the CPU time that the grader
-        may take to answer for it.
+        With an `implementation`, stubs among the arguments stand for it. Its time counts like the student's, who chooses
+        its arguments. `answering` is the CPU time that the grader may take to answer for it. With `apart`, the kernel is the
+        same afterwards as before.
 
         Raises:
             BenchGone: the kernel of the implementation ended.
@@ -240,7 +241,7 @@ class Session:
             self._usage_with_grader if implementation else self._usage, seconds, answering=answering
         )
         try:
-            buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub)
+            buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub, apart)
         except TimeoutError:
             if self._bench.ended:
                 self.crashed = True

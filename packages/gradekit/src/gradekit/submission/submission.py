@@ -19,7 +19,7 @@ from gradekit.course.cells import (
     nbgrader_metadata,
     runs_before_checks,
 )
-from gradekit.submission import names
+from gradekit.submission import memory, names
 from gradekit.submission.statements import deleted_names, expected_names, reached_code
 
 
@@ -188,6 +188,14 @@ class Submission:
     def own_code(self) -> dict[str, str]:
         """Sources of all cells that the student wrote or changed, by label."""
         return {self.label(index): self.notebook.cells[index].source for index in sorted(self._own_cells)}
+
+    def remembers_nothing(self, function: str) -> bool:
+        """Whether the notebook shows that each call of `function` is as if it were the first."""
+        given, own = list[str](), list[str]()
+        for cell in self.notebook.cells:
+            if cell.cell_type == "code":
+                (given if is_locked_cell(cell) or self._is_given(cell) else own).append(cell.source)
+        return memory.remembers_nothing(function, tuple(given), tuple(own))
 
     def cells_behind(self, wanted: set[str]) -> set[str]:
         """grade_ids of the student's cells that define the names `wanted`, or that these cells depend on."""

@@ -1,0 +1,203 @@
+"""Whether a function of the notebook can remember anything from one call to the next, found without running it.
+
+What isn't known to keep nothing counts as if it could. Random numbers and torch's settings are set before each call,
+so they don't matter.
+"""
+
+import ast
+import builtins
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from types import ModuleType
+
+from gradekit.submission.names import roundabout, words
+from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, path_of, scopes_in
+
+#: the parts of libraries whose functions, types and numbers may be used, but for those below
+_PARTS = {
+    *("math", "itertools", "random", "numpy", "numpy.linalg", "numpy.random", "numpy.testing"),
+    *("torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.testing", "torch.autograd"),
+}
+#: functions and methods that keep something, or read what was kept
+_KEEPING = re.compile(r"_|set_|register_|save|load|autocast_|use_det|seterr|setbuf|memmap$|compile$|\w*file$")
+#: names by which something else can take the place of what is called, or reach what is kept elsewhere
+_REACHING = {
+    *("setattr", "delattr", "globals", "locals", "vars", "sys", "os", "gc", "builtins", "inspect", "ctypes"),
+    *("types", "importlib", "unittest", "threading", "get_ipython", "library", "overrides"),
+    *("enter_context", "data_ptr"),
+}
+#: the same, but methods may have these names
+_REACHING_FUNCTIONS = {"exec", "eval", "compile", "open", "input", "id", "breakpoint"}
+_HARMLESS = {"__init__", "__name__"}
+_REFUSED = ast.Global | ast.ClassDef | ast.Import | ast.ImportFrom | ast.AsyncFunctionDef
+
+
+@lru_cache(64)
+def remembers_nothing(function: str, given: tuple[str, ...], own: tuple[str, ...]) -> bool:
+    """Whether each call of `function` is as if it were the first.
+
+    Args:
+        given: the sources of the code cells that the student was given and left as they are.
+        own: those of all others.
+    """
+    sources = [*given, *own]
+    trees = [tree for tree in map(parse, sources) if tree]
+    if len(trees) < len(sources) or any(_reaches(source) for source in own):
+        return False
+    notebook = _Notebook(trees)
+    todo, known = [function], set[str]()
+    while todo:
+        name = todo.pop()
+        if name not in known:
+            known.add(name)
+            called = notebook.called_by(name)
+            if called is None:
+                return False
+            todo += called
+    return True
+
+
+def _reaches(source: str) -> bool:
+    if roundabout(source) is not None or any(word in _REACHING or _is_hidden(word) for word in words(source)):
+        return True
+    nodes = list(ast.walk(parse(source) or ast.parse("")))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return not names.isdisjoint(_REACHING_FUNCTIONS) or any(isinstance(node, ast.Global) for node in nodes)
+
+
+def _is_hidden(word: str) -> bool:
+    return word == "*" or (word.startswith("__") and word not in _HARMLESS)
+
+
+class _Notebook:
+    def __init__(self, trees: list[ast.Module]) -> None:
+        top = [statement for tree in trees for statement in tree.body]
+        self._bound = Counter(name for tree in trees for name in _bindings(tree))
+        self._functions = {each.name: each for each in top if isinstance(each, ast.FunctionDef)}
+        self._constants = {name for each in top for name in _constants(each)}
+        imports = [
+            pair
+            for each in top
+            if isinstance(each, ast.Import | ast.ImportFrom)
+            for pair in imported_by(each).items()
+        ]
+        often = Counter(name for name, _ in imports)
+        self._paths = {name: path for name, path in imports if often[name] == self._bound[name]}
+        nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+        self._replaced = {node.attr for node in nodes if not isinstance(node.ctx, ast.Load)}
+
+    def called_by(self, name: str) -> list[str] | None:
+        """The functions of the notebook that a function calls; None if it could remember something itself."""
+        function = self._functions.get(name)
+        if function is None or self._bound[name] > 1 or function.decorator_list:
+            return None
+        inside, names = list(ast.walk(function)), _global_names(function)
+        if names is None or any(isinstance(node, _REFUSED) for node in inside):
+            return None
+        paths = {name: path for name, path in self._paths.items() if name in names}
+        called = {id(node.func) for node in inside if isinstance(node, ast.Call)}
+        holders = {id(node.value) for node in inside if isinstance(node, ast.Attribute)}
+        found = []
+        for node in inside:
+            match node:
+                case ast.Name(id=used) if used in self._functions and used in names and id(node) in called:
+                    found.append(used)
+                    continue
+                case ast.Name(id=used) if used in names:
+                    keeps = used not in paths and not self._is_fixed(used)
+                case ast.Attribute(attr=attribute):
+                    keeps = bool(_KEEPING.match(attribute)) or attribute in self._replaced
+                case ast.arguments(defaults=defaults, kw_defaults=keywords):
+                    keeps = not all(value is None or _is_constant(value) for value in [*defaults, *keywords])
+                case _:
+                    continue
+            path = path_of(node, paths)
+            if keeps or (path and not (path in _PARTS if id(node) in holders else _is_known(path))):
+                return None
+        return found
+
+    def _is_fixed(self, name: str) -> bool:
+        """Whether a name that isn't imported always means the same."""
+        return (
+            self._bound[name] == 1
+            if name in self._constants
+            else not self._bound[name] and hasattr(builtins, name)
+        )
+
+
+def _is_known(path: str) -> bool:
+    """Whether it is a function, type or number of a library; only those are known that the grader has imported."""
+    holder, _, name = path.rpartition(".")
+    if holder not in _PARTS or _KEEPING.match(name) or holder not in sys.modules:
+        return False
+    value = getattr(sys.modules[holder], name, None)
+    return (
+        callable(value) or isinstance(value, int | float) or type(value).__name__ == "dtype"
+    ) and not isinstance(value, ModuleType)
+
+
+def _global_names(function: ast.FunctionDef) -> set[str] | None:
+    """The names that a function, or a function in it, takes from the notebook or from Python."""
+    try:
+        tables = [scopes_in(ast.unparse(function))]
+    except UNWRITABLE:
+        return None
+    names = set[str]()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        names |= {
+            each.get_name() for each in table.get_symbols() if each.is_global() and each.is_referenced()
+        }
+    return names
+
+
+def _bindings(tree: ast.Module) -> Iterator[str]:
+    """The names that the cell binds or deletes, each as often as it does so."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+                continue
+            case ast.Import() | ast.ImportFrom():
+                yield from imported_by(node)
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+            ):
+                yield name
+        todo += ast.iter_child_nodes(node)
+
+
+def _constants(statement: ast.stmt) -> list[str]:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_constant(value):
+            return [name]
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if _is_constant(value):
+            return [name]
+    return []
+
+
+def _is_constant(value: ast.expr) -> bool:
+    """Whether a value can't be changed: numbers and texts, with signs and operators, and tuples of these."""
+    return all(
+        isinstance(
+            node,
+            ast.Constant
+            | ast.UnaryOp
+            | ast.BinOp
+            | ast.Tuple
+            | ast.operator
+            | ast.unaryop
+            | ast.expr_context,
+        )
+        for node in ast.walk(value)
+    )
