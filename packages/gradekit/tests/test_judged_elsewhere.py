@@ -13,6 +13,7 @@ from gradekit.checks import Implementation
 from gradekit.checks.comparison import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.course import CourseError
+from gradekit.session.channel import Channel
 from gradekit.session.limits import Limits
 from gradekit.session.proxy import Student, try_on
 from gradekit.session.session import Session
@@ -159,6 +160,27 @@ def test_a_test_cannot_know_what_it_was_called_with_before(student, test):
     for _ in range(2):
         with pytest.raises(CheckFailure, match="accepts a function that squares the number"):
             assert_judges(student, test, "double", implementations)
+
+
+def test_a_test_that_shows_that_it_remembers_nothing_is_called_in_the_kernel_itself(monkeypatch):
+    asked = []
+
+    def ask(channel, buffers, watch, answer_stub=None, apart=False):
+        if answer_stub:
+            asked.append(apart)
+        return original(channel, buffers, watch, answer_stub, apart)
+
+    original = Channel.ask
+    monkeypatch.setattr(Channel, "ask", ask)
+    plain = "import random\n\ndef check_double(double):\n    x = random.random()\n    assert double(x) == 2 * x\n"
+    counting = "calls = []\n\ndef check_counting(double):\n    calls.append(1)\n    return len(calls) == 1\n"
+    session, student = open_student({"plain": plain, "counting": counting})
+    with closing(session):
+        assert_judges(student, "check_double", "double", [*map(Implementation, RIGHT), WRONG])
+        assert asked == [False] * 5
+        with pytest.raises(CheckFailure, match="accepts"):
+            assert_judges(student, "check_counting", "double", [*map(Implementation, RIGHT), WRONG])
+        assert asked == [False] * 5 + [True] * 5
 
 
 def test_a_test_that_calls_the_functions_is_judged_by_what_they_return(student):
