@@ -172,7 +172,9 @@ def test_a_test_that_shows_that_it_remembers_nothing_is_called_in_the_kernel_its
 
     original = Channel.ask
     monkeypatch.setattr(Channel, "ask", ask)
-    plain = "import random\n\ndef check_double(double):\n    x = random.random()\n    assert double(x) == 2 * x\n"
+    plain = (
+        "import random\n\ndef check_double(double):\n    x = random.random()\n    assert double(x) == 2 * x\n"
+    )
     counting = "calls = []\n\ndef check_counting(double):\n    calls.append(1)\n    return len(calls) == 1\n"
     session, student = open_student({"plain": plain, "counting": counting})
     with closing(session):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import ModuleType
 
 from gradekit.submission.names import roundabout, words
-from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, path_of, scopes_in
+from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, path_of, paths_in, scopes_in
 
 #: the parts of libraries whose functions, types and numbers may be used, but for those below
 _PARTS = {
@@ -25,7 +25,7 @@ _PARTS = {
 _KEEPING = re.compile(r"_|set_|register_|save|load|autocast_|use_det|seterr|setbuf|memmap$|compile$|\w*file$")
 #: names by which something else can take the place of what is called, or reach what is kept elsewhere
 _REACHING = {
-    *("setattr", "delattr", "globals", "locals", "vars", "sys", "os", "gc", "builtins", "inspect", "ctypes"),
+    *("globals", "locals", "vars", "sys", "os", "gc", "builtins", "inspect", "ctypes"),
     *("types", "importlib", "unittest", "threading", "get_ipython", "library", "overrides"),
     *("enter_context", "data_ptr"),
 }
@@ -63,7 +63,14 @@ def remembers_nothing(function: str, given: tuple[str, ...], own: tuple[str, ...
 def _reaches(source: str) -> bool:
     if roundabout(source) is not None or any(word in _REACHING or _is_hidden(word) for word in words(source)):
         return True
-    nodes = list(ast.walk(parse(source) or ast.parse("")))
+    tree = parse(source) or ast.parse("")
+    nodes, paths = list(ast.walk(tree)), paths_in(tree)
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[holder, *_]) if path_of(
+                holder, paths
+            ):
+                return True
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     return not names.isdisjoint(_REACHING_FUNCTIONS) or any(isinstance(node, ast.Global) for node in nodes)
 
@@ -121,11 +128,9 @@ class _Notebook:
 
     def _is_fixed(self, name: str) -> bool:
         """Whether a name that isn't imported always means the same."""
-        return (
-            self._bound[name] == 1
-            if name in self._constants
-            else not self._bound[name] and hasattr(builtins, name)
-        )
+        if self._bound[name]:
+            return name in self._constants and self._bound[name] == 1
+        return hasattr(builtins, name) and name not in ("setattr", "delattr")
 
 
 def _is_known(path: str) -> bool:
