@@ -17,9 +17,10 @@ from torch import nn
 class TinyModel(nn.Module):
     """The logits of position i are a row of the table; its number depends on all ids up to i and on their order."""
 
-    def __init__(self, table, scale=1.0):
+    def __init__(self, table, scale=1.0, shift=None):
         super().__init__()
-        self.own_rows, self.scale = nn.Parameter(table.clone()), scale
+        self.own_rows, self.scale, self.inner = nn.Parameter(table.clone()), scale, nn.Identity()
+        self.shift = None if shift is None else nn.Parameter(shift.clone())
         self.lengths, self.gradients, self.modes = [], [], []
 
     def forward(self, input_ids):
@@ -27,7 +28,8 @@ class TinyModel(nn.Module):
         self.gradients.append(torch.is_grad_enabled())
         self.modes.append(self.training)
         row = (input_ids * torch.arange(1, input_ids.shape[1] + 1)).cumsum(dim=1) % len(self.own_rows)
-        return SimpleNamespace(logits=self.scale * self.own_rows[row])
+        logits = self.scale * self.own_rows[row]
+        return SimpleNamespace(logits=self.inner(logits if self.shift is None else logits + self.shift))
 
 
 class TinyTokenizer:
@@ -70,11 +72,11 @@ def in_training_mode(model):
 
 
 def is_in_training_mode(model):
-    return model.training
+    return any(part.training for part in model.modules())
 
 
-def sgd(model, lr):
-    return torch.optim.SGD(model.parameters(), lr=lr)
+def sgd(model, lr, momentum=0.0):
+    return torch.optim.SGD(model.parameters(), lr=lr, momentum=momentum)
 '''
 
 

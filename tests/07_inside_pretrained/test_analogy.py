@@ -62,9 +62,17 @@ def test_keeps_words_of_the_same_direction(student, draw, read):
 @points(1)
 def test_number_of_words(student, draw, read):
     """The result has k different words, by default 5, most similar first."""
-    vectors = draw.normal(12, 5)
-    for options, count in [({}, 5), ({"k": 1}, 1), ({"k": 9}, 9)]:
-        rows, scores = read(student.analogy("word2", "word0", "word10", WORDS, vectors, **options))
+    vectors, near = draw.normal(12, 5), draw.normal(12, 5)
+    near[[2, 0, 10]] = near[2] + 0.01 * draw.normal(
+        3, 5
+    )  # the words of the question are nearest to their sum
+    for table, options, count in [
+        (vectors, {}, 5),
+        (vectors, {"k": 1}, 1),
+        (vectors, {"k": 9}, 9),
+        (near, {"k": 4}, 4),
+    ]:
+        rows, scores = read(student.analogy("word2", "word0", "word10", WORDS, table, **options))
         assert len(set(rows.tolist())) == len(rows) == count, (
             f"There should be {count} different words, but there are {len(set(rows.tolist()))}."
         )

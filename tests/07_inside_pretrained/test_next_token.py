@@ -53,7 +53,7 @@ def test_any_batch_and_length(student, tiny, draw, last_logits):
 
 
 @points(3)
-def test_candidates(student, reference, tiny, tokens, last_logits):
+def test_candidates(student, reference, tiny, tokens, draw, last_logits):
     """The candidates of generate_step are the most likely tokens with their probabilities, most likely first."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = reference.integers("ids", 0, 23, (1, 4))
@@ -74,6 +74,11 @@ def test_candidates(student, reference, tiny, tokens, last_logits):
     assert_close(
         shares, right, name="probabilities", context="of the likeliest token, for logits in the hundreds"
     )
+    table, names = draw.normal(521, 521), [f"token{number}" for number in range(521)]
+    _, candidates = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(names), ids, k=43)
+    _, shares = read(candidates)
+    right = torch.softmax(last_logits(table, ids)[0], dim=-1).topk(43).values
+    assert_close(shares, right, name="probabilities", context="of 43 candidates, among 521 tokens")
 
 
 @points(2)

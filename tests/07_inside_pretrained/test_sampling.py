@@ -106,7 +106,7 @@ def test_draws(student, tiny, draw, last_logits):
     rows = (ids * torch.arange(1, 4)).sum(dim=1) % 6
     table[rows[1]] = table[rows[0]].roll(2)  # the two sequences have different likeliest tokens
     model, many, logits = tiny.TinyModel(table), ids.repeat(4000, 1), last_logits(table, ids)
-    for temperature, top_k in [(1.0, None), (2.5, None), (1.5, 3), (0.5, None)]:
+    for temperature, top_k in [(1.0, None), (2.5, None), (1.5, 3), (0.5, None), (0.7, 2)]:
         drawn = student.generate_n_tokens(model, many, 1, temperature=temperature, top_k=top_k)
         assert_shape(drawn, (8000, 4), name="ids")
         last = drawn[:, -1].reshape(4000, 2)

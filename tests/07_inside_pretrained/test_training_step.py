@@ -25,6 +25,11 @@ def test_loss(student, reference, tiny, draw):
         assert_close(loss, right, name="loss", context=f"for ids of shape {shape}", atol=1e-4)
         if shape == (1, 521):
             assert_not_rounded(float(loss), right.item(), name="loss")
+    shift = draw.normal(43)
+    model = tiny.TinyModel(table, shift=shift)
+    loss = student.training_step(model, tiny.sgd(model, 2.0), ids)
+    right = F.cross_entropy((table[rows][:, :-1] + shift).flatten(0, 1), ids[:, 1:].flatten())
+    assert_close(loss, right, name="loss", context="of a model with two parameters", atol=1e-4)
 
 
 @points(3, see="How it learned: five steps")
@@ -64,6 +69,17 @@ def test_gradients_start_from_zero(student, reference, tiny):
         context="after the second step",
         key="second step, less that of a fresh model,",
     )
+
+    model = tiny.TinyModel(table)
+    optimizer, where, speed = tiny.sgd(model, 2.0, momentum=0.5), table, 0
+    for ids in (first, second):
+        student.training_step(model, optimizer, ids)
+        fresh = tiny.TinyModel(where)
+        student.training_step(fresh, tiny.sgd(fresh, 1.0), ids)
+        speed = 0.5 * speed + where - fresh.state()["own_rows"]
+        where = where - 2.0 * speed
+    context = "after two steps with momentum, for which gradients of earlier steps must not count twice,"
+    assert_close(model.state()["own_rows"], where, name="parameters", context=context, atol=1e-4)
 
 
 @points(1)
