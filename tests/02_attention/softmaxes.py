@@ -32,6 +32,11 @@ def softmax(scores):
     powers = torch.exp(scores - max(scores.tolist()))
     return powers / sum(powers)
 """),
+    Implementation("""
+def softmax(scores):
+    scores = scores - scores.amax(dim=-1, keepdim=True)
+    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()  # rows sum to 1 only to about 7 digits
+"""),
 ]
 
 

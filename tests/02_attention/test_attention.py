@@ -46,6 +46,8 @@ def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
         context="of the first 5 columns",
         key="output, less that for the first 5 columns of v",
     )
+    narrower, _ = student.attention(q, k, v[..., :1])
+    assert_close(narrower, output[..., :1], name="output", context="for the first column of v alone")
 
 
 @points(3)

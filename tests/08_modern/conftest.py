@@ -166,7 +166,8 @@ def assert_right_gradients(found, formula, *inputs, weights=None):
     the checks of values to say.
     """
     leaves = [part.clone().requires_grad_() if part.is_floating_point() else part for part in inputs]
-    named = {name: value.to(found_dtype(found)).requires_grad_() for name, value in (weights or {}).items()}
+    kind = found_dtype(found) if weights else None
+    named = {name: value.to(kind, copy=True).requires_grad_() for name, value in (weights or {}).items()}
     right = formula(*leaves, named) if named else formula(*leaves)
     values, rights = (part if isinstance(part, tuple | list) else (part,) for part in (found.value, right))
     for value, wanted in zip(values, rights, strict=True):

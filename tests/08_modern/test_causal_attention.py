@@ -235,7 +235,14 @@ def test_float64_gradients_and_x_unchanged(
     formula = formulas["CausalAttention"]
     assert_right_gradients(gradients, lambda x, weights: formula(x, weights, 3, 1), x, weights=weights)
     with_cache = caches.with_cache(module)
-    assert_reaches(with_cache.gradients(x))
+    through_cache = with_cache.gradients(x)
+    assert_reaches(through_cache)
+    assert_right_gradients(
+        through_cache,
+        lambda x, parts: formula(x, {name.removeprefix("module."): parts[name] for name in parts}, 3, 1),
+        x,
+        weights={f"module.{name}": value for name, value in weights.items()},
+    )
     assert_model_kept(student, module, lambda: replace(with_cache.call(x), name="CausalAttention"))
     output = module.to(torch.float64)(x.double())
     assert output.dtype == torch.float64, f"After .to(torch.float64) the output is {output.dtype}."

@@ -9,6 +9,7 @@ from gradekit.checks import (
     assert_differs,
     assert_model_kept,
     assert_reaches,
+    assert_same_in_each_mode,
     assert_same_without_gradients,
     assert_shape,
     assert_varies,
@@ -173,6 +174,7 @@ def test_caches(student, draw, model, caches):
     context = "read in one piece with caches, compared with those without,"
     empty = [caches.KVCache() for _ in range(3)]
     assert_close(found(ids, empty), whole, name="logits", context=context)
+    assert_same_in_each_mode(found, (ids,), (draw.integers(0, 11, (2, 6)),), name="logits")
     for sizes in [[1] * 6, [4, 1, 1], [2, 4]]:
         logits, _, _, lengths = caches.in_pieces(found, ids, sizes, 3)
         assert lengths == [6, 6, 6], f"After 6 tokens, the caches of the 3 blocks hold {lengths} positions."

@@ -59,7 +59,7 @@ def test_one_group_and_one_group_per_head(student, draw):
 
 
 @points(1)
-def test_mask(student, reference):
+def test_mask(student, reference, draw):
     """A mask applies to every head, even if it differs between sequences or heads.
 
     All masks here show the first n keys, so the right result is the student's own for these keys without a mask.
@@ -101,6 +101,11 @@ def test_mask(student, reference):
     assert_shape(weights, (2, 4, 5, 5), name="weights")
     context = "of hidden keys, whose scores are far above those of visible keys,"
     assert_close(weights.triu(1), torch.zeros(2, 4, 5, 5), name="weights", context=context)
+    q4, k4, v4 = draw.normal(4, 4, 5, 3), draw.normal(4, 2, 5, 3), draw.normal(4, 2, 5, 3)
+    output, _ = student.grouped_attention(q4, k4, v4, per_head)
+    right = F.scaled_dot_product_attention(q4, k4, v4, attn_mask=per_head, enable_gqa=True)
+    context = "for four sequences and four heads with a mask (heads, L, L)"
+    assert_close(output, right, name="output", context=context, atol=1e-4)
     plain, _ = student.grouped_attention(q, k, v)
     masked, _ = student.grouped_attention(q, k, v, causal)
     assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")

@@ -62,8 +62,10 @@ def test_positions_that_are_passed_in(student, reference, draw):
     context = "at the positions 0.5, 1.25 and 2.75"
     assert_close(student.rotate(x, between), by_complex_numbers(x, between), name="result", context=context)
     x, start = draw.normal(4, 8), draw.sizes(1, low=30, high=90)[0]
-    positions = torch.tensor([start, 0, 2 * start, start])
-    assert_close(student.rotate(x, positions), by_complex_numbers(x, positions), name="result", atol=1e-4)
+    for positions in ([start, 0, 2 * start, start], [start, 1, 3 * start, start]):
+        context, places = f"at the positions {positions}", torch.tensor(positions)
+        right = by_complex_numbers(x, places)
+        assert_close(student.rotate(x, places), right, name="result", context=context, atol=1e-4)
 
 
 @points(1, see="Positions that rotate")

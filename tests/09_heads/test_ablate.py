@@ -23,6 +23,13 @@ def some_outputs(draw):
     yield outputs, 11
 
 
+def one_overflow(outputs):
+    """The same outputs, with a number in head 0 that is infinite."""
+    outputs = outputs.clone()
+    outputs[0, 0, 0, 0] = torch.inf
+    return outputs
+
+
 @points(2, see="From where to why: take it out")
 def test_zeros(student, reference, draw):
     """With kind="zero", the head is zeros and the others stay as they are."""
@@ -35,6 +42,9 @@ def test_zeros(student, reference, draw):
         right[:, head] = 0
         context = f"without head {head}, for outputs of shape {tuple(outputs.shape)},"
         assert_close(found, right, name="outputs", context=context)
+    found = student.ablate(one_overflow(outputs), 0, "zero")
+    context = "where a number of the head was infinite"
+    assert_close(found[:, 0], torch.zeros_like(found[:, 0]), name="head 0", context=context)
 
 
 @points(3, see="From where to why: take it out")

@@ -88,6 +88,8 @@ def test_one_head_at_a_time(reference, draw, right_table, table):
     ]:
         tables, mix = weights(draw.normal, layers, heads, words)
         tokens = sequences(draw, batch, period, words)
+        if period == 6:
+            tokens = tokens[:, :3].repeat(1, 4)  # rows that repeat themselves within their half
         for kind in ("zero", "mean"):
             found = table(tables, mix, tokens, kind)
             right = right_table(tables, mix, tokens, kind)
