@@ -22,6 +22,11 @@ PLAIN = "def check(f):\n    x = torch.randn(3, 4)\n    assert torch.allclose(f(x
         "    try:\n        f(rows)\n    except ValueError as error:\n        raise AssertionError('it raises') from error\n",
         "def check(f):\n    first = None\n\n    def once(x):\n        nonlocal first\n        first = x if first is None else first\n"
         "        return first\n\n    return bool((f(torch.ones(2)) == once(torch.ones(2))).all())\n",
+        "import copy\nfrom collections import Counter\n\ndef check(f):\n    rows = [3, 4, 3]\n    given = copy.deepcopy(rows)\n"
+        "    try:\n        f(rows)\n    except Exception as error:\n        raise AssertionError(type(error).__name__)\n"
+        "    assert Counter(given) == Counter(rows)\n",
+        "class Other(nn.Module):\n    def forward(self, input):\n        return self.__class__.__name__, input\n\n"
+        + PLAIN,
         PLAIN
         + "class Layer(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.weight = nn.Linear(2, 3)\n",
     ],
@@ -50,6 +55,20 @@ def test_a_plain_test_remembers_nothing(source: str) -> None:
         "def check(f):\n    exec('seen = 1', {})\n",
         "def check(f):\n    open('seen', 'a').write('x')\n",
         "def check(f):\n    torch.save(f(1), 'seen')\n",
+        "def check(f):\n    g = (0 for _ in [1]).gi_frame.f_globals\n    g['seen'] = f(1)\n",
+        "def check(f):\n    match F.softmax:\n        case object(__globals__=g):\n            g['seen'] = 1\n",
+        "def check(f):\n    getattr(math.sqrt, 'self'.center(8, '_'))\n",
+        "def check(f):\n    return getattr(f(1).grad_fn, 'seen')()\n",
+        "def check(f):\n    return (torch.empty(5003) == 7.25).any()\n",
+        "def check(f):\n    t = torch.asarray(b'abcd', dtype=torch.uint8)\n    t[0] += 1\n",
+        "def check(f):\n    def held():\n        with torch.inference_mode():\n            yield 1\n    next(held())\n",
+        "LIMIT = 1\n\ndef other(x=(LIMIT := [])):\n    pass\n\ndef check(f):\n    LIMIT.append(f(1))\n",
+        "class A:\n    def globals(self):\n        pass\n\ndef check(f):\n    globals()['seen'] = 1\n",
+        "import logging as m\nimport math as m\n\ndef check(f):\n    m.log(50)\n",
+        "In [1]: LIMIT = {}\n" + PLAIN,
+        "from unittest.mock import patch\n\npatch('torch.allclose', print).start()\n" + PLAIN,
+        "nn.Linear.forward = lambda self, x: x\n" + PLAIN,
+        "random.seed = lambda *_: None\n" + PLAIN,
         "import os\n\ndef check(f):\n    os.environ['SEEN'] = '1'\n",
         "import sys\n\ndef check(f):\n    sys.seen = 1\n",
         "import functools\n\n@functools.cache\ndef check(f):\n    return f(1)\n",

@@ -1,11 +1,12 @@
 """Whether a function of the notebook can remember anything from one call to the next, found without running it.
 
-What isn't known to keep nothing counts as if it could. Random numbers and torch's settings are set before each call,
-so they don't matter.
+What isn't known to keep nothing counts as if it could. It is about honest code: there are ways around it, as there are
+out of a forked process. Random numbers and torch's settings are set before each call, so they don't matter.
 """
 
 import ast
 import builtins
+import importlib
 import re
 import sys
 from collections import Counter
@@ -14,25 +15,46 @@ from functools import lru_cache
 from types import ModuleType
 
 from gradekit.submission.names import roundabout, words
-from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, path_of, paths_in, scopes_in
+from gradekit.submission.syntax import (
+    UNWRITABLE,
+    imported_by,
+    parse,
+    path_of,
+    paths_in,
+    scopes_in,
+)
 
 #: the parts of libraries whose functions, types and numbers may be used, but for those below
 _PARTS = {
-    *("math", "itertools", "random", "numpy", "numpy.linalg", "numpy.random", "numpy.testing"),
-    *("torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.testing", "torch.autograd"),
+    *("math", "itertools", "random", "copy", "collections", "numpy", "numpy.linalg", "numpy.random"),
+    *("torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.autograd"),
+    *("torch.testing", "numpy.testing"),
 }
-#: functions and methods that keep something, or read what was kept
-_KEEPING = re.compile(r"_|set_|register_|save|load|autocast_|use_det|seterr|setbuf|memmap$|compile$|\w*file$")
+#: functions and methods that keep something, or read what was kept, or what memory held before
+_KEEPING = re.compile(
+    r"_(?!_name__$)|(set|register|autocast|gi|f|tb|cr|ag|co|func)_|(save|load|use_det|seterr|dump|PyTorch)"
+    r"|(new|setbufsize|memmap|compile|resize_|encode|genfromtxt|fromregex|frombuffer)$"
+    r"|\w*(file|empty\w*|config|options|module)$"
+)
+#: what else the student's cells may import
+_ALSO_IMPORTED = {
+    *("matplotlib", "seaborn", "pandas", "typing", "dataclasses"),
+    *("functools", "string", "time", "operator"),
+}
 #: names by which something else can take the place of what is called, or reach what is kept elsewhere
 _REACHING = {
-    *("globals", "locals", "vars", "sys", "os", "gc", "builtins", "inspect", "ctypes"),
-    *("types", "importlib", "unittest", "threading", "get_ipython", "library", "overrides"),
-    *("enter_context", "data_ptr"),
+    *("globals", "locals", "vars", "exec", "eval", "compile", "open", "breakpoint", "sys", "os", "gc"),
+    *("builtins", "get_ipython", "library", "overrides", "enter_context", "data_ptr", "seterrcall"),
+    *("set_printoptions",),
 }
-#: the same, but methods may have these names
-_REACHING_FUNCTIONS = {"exec", "eval", "compile", "open", "input", "id", "breakpoint"}
-_HARMLESS = {"__init__", "__name__"}
-_REFUSED = ast.Global | ast.ClassDef | ast.Import | ast.ImportFrom | ast.AsyncFunctionDef
+#: some of them may be methods, such as a model's `eval`
+_METHODS = {"eval", "compile", "open"}
+_HARMLESS = {"__init__", "__name__", "__main__", "__class__"}
+#: magics, and prompts that IPython removes
+_NOT_PYTHON = re.compile(r"^\s*(%|!|\?|In \[|>>>|\.\.\.)", re.MULTILINE)
+_REFUSED_IN_TESTS = (
+    ast.ClassDef | ast.Import | ast.ImportFrom | ast.AsyncFunctionDef | ast.Yield | ast.YieldFrom
+)
 
 
 @lru_cache(64)
@@ -45,7 +67,8 @@ def remembers_nothing(function: str, given: tuple[str, ...], own: tuple[str, ...
     """
     sources = [*given, *own]
     trees = [tree for tree in map(parse, sources) if tree]
-    if len(trees) < len(sources) or any(_reaches(source) for source in own):
+    paths = {name: path for tree in trees for name, path in paths_in(tree).items()}
+    if len(trees) < len(sources) or any(_reaches(source, paths) for source in own):
         return False
     notebook = _Notebook(trees)
     todo, known = [function], set[str]()
@@ -60,19 +83,28 @@ def remembers_nothing(function: str, given: tuple[str, ...], own: tuple[str, ...
     return True
 
 
-def _reaches(source: str) -> bool:
-    if roundabout(source) is not None or any(word in _REACHING or _is_hidden(word) for word in words(source)):
+def _reaches(source: str, paths: dict[str, str]) -> bool:
+    """Whether a cell could change what functions of others do. `paths` are those of all imported names."""
+    tree = parse(source)
+    if tree is None or _NOT_PYTHON.search(source) or roundabout(source) is not None:
         return True
-    tree = parse(source) or ast.parse("")
-    nodes, paths = list(ast.walk(tree)), paths_in(tree)
-    for node in nodes:
-        match node:
-            case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[holder, *_]) if path_of(
-                holder, paths
-            ):
-                return True
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return not names.isdisjoint(_REACHING_FUNCTIONS) or any(isinstance(node, ast.Global) for node in nodes)
+    if any(word in _REACHING - _METHODS or _is_hidden(word) for word in words(source)):
+        return True
+    return any(_node_reaches(node, paths) for node in ast.walk(tree))
+
+
+def _node_reaches(node: ast.AST, paths: dict[str, str]) -> bool:
+    match node:
+        case ast.Name(id=name):
+            return name in _REACHING
+        case ast.Import() | ast.ImportFrom():
+            roots = {path.partition(".")[0] for path in imported_by(node).values()}
+            return not roots <= {part.partition(".")[0] for part in _PARTS} | _ALSO_IMPORTED
+        case ast.Attribute(ctx=ast.Store() | ast.Del()):
+            return path_of(node, paths) is not None
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[holder, *_]):
+            return path_of(holder, paths) is not None
+    return isinstance(node, ast.Global | ast.Match)
 
 
 def _is_hidden(word: str) -> bool:
@@ -91,8 +123,10 @@ class _Notebook:
             if isinstance(each, ast.Import | ast.ImportFrom)
             for pair in imported_by(each).items()
         ]
-        often = Counter(name for name, _ in imports)
-        self._paths = {name: path for name, path in imports if often[name] == self._bound[name]}
+        often, different = Counter(name for name, _ in imports), Counter(name for name, _ in set(imports))
+        self._paths = {
+            name: path for name, path in imports if often[name] == self._bound[name] and different[name] == 1
+        }
         nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
         self._replaced = {node.attr for node in nodes if not isinstance(node.ctx, ast.Load)}
 
@@ -102,7 +136,7 @@ class _Notebook:
         if function is None or self._bound[name] > 1 or function.decorator_list:
             return None
         inside, names = list(ast.walk(function)), _global_names(function)
-        if names is None or any(isinstance(node, _REFUSED) for node in inside):
+        if names is None or any(isinstance(node, _REFUSED_IN_TESTS) for node in inside):
             return None
         paths = {name: path for name, path in self._paths.items() if name in names}
         called = {id(node.func) for node in inside if isinstance(node, ast.Call)}
@@ -117,6 +151,8 @@ class _Notebook:
                     keeps = used not in paths and not self._is_fixed(used)
                 case ast.Attribute(attr=attribute):
                     keeps = bool(_KEEPING.match(attribute)) or attribute in self._replaced
+                case ast.Constant(value=bytes()):
+                    return None
                 case ast.arguments(defaults=defaults, kw_defaults=keywords):
                     keeps = not all(value is None or _is_constant(value) for value in [*defaults, *keywords])
                 case _:
@@ -130,15 +166,24 @@ class _Notebook:
         """Whether a name that isn't imported always means the same."""
         if self._bound[name]:
             return name in self._constants and self._bound[name] == 1
-        return hasattr(builtins, name) and name not in ("setattr", "delattr")
+        return hasattr(builtins, name) and name not in (
+            "setattr",
+            "delattr",
+            "getattr",
+            "hash",
+            "id",
+            "input",
+        )
 
 
 def _is_known(path: str) -> bool:
     """Whether it is a function, type or number of a library; only those are known that the grader has imported."""
     holder, _, name = path.rpartition(".")
-    if holder not in _PARTS or _KEEPING.match(name) or holder not in sys.modules:
+    if holder not in _PARTS or _KEEPING.match(name) or holder.partition(".")[0] not in sys.modules:
         return False
-    value = getattr(sys.modules[holder], name, None)
+    if holder.endswith(".testing") and (not name.startswith("assert_") or "warn" in name):
+        return False
+    value = getattr(importlib.import_module(holder), name, None)
     return (
         callable(value) or isinstance(value, int | float) or type(value).__name__ == "dtype"
     ) and not isinstance(value, ModuleType)
@@ -166,18 +211,19 @@ def _bindings(tree: ast.Module) -> Iterator[str]:
     while todo:
         node = todo.pop()
         match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield name
+                todo += [*node.decorator_list, node.args, *filter(None, [node.returns])]
+                continue
+            case ast.ClassDef(name=name):
+                yield name
+                todo += [*node.decorator_list, *node.bases, *node.keywords]
                 continue
             case ast.Import() | ast.ImportFrom():
                 yield from imported_by(node)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 yield name
-            case (
-                ast.ExceptHandler(name=str(name))
-                | ast.MatchAs(name=str(name))
-                | ast.MatchStar(name=str(name))
-            ):
+            case ast.ExceptHandler(name=str(name)):
                 yield name
         todo += ast.iter_child_nodes(node)
 
