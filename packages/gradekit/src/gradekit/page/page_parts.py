@@ -107,7 +107,7 @@ class PageParts:
         name = grade_id(cell) or ""
         exercise = self.result.exercise(name)
         if exercise is None:
-            return Part("verdict", "", name, score=_score(cell))
+            return Part("verdict", self._doubts_about(name), name, score=_score(cell))
         waits = bool(nbgrader_metadata(cell).get("needs_manual_grade"))
         if exercise.unanswered and waits and (why := self._doubts_about(name)):
             return Part("verdict", why, name, score=_score(cell))
