@@ -149,6 +149,7 @@ def _regrade(options: argparse.Namespace) -> int:
     from gradekit.grading.regrade import Move, move_lines, moves
     from gradekit.grading.write import RefusedHandIn, Writer
     from gradekit.report.letters import Letters
+    from gradekit.report.table import scores_kept
     from gradekit.verdict.progress import fault_lines
 
     failed = odd = False
@@ -177,6 +178,7 @@ def _regrade(options: argparse.Namespace) -> int:
                     if not options.dry_run:
                         letters.write(of_student)
                 bar.update()
+        problems += filter(None, (scores_kept(course, assignment, student) for student in students))
         problems += fault_lines(faults, assignment.name, "the scores are unchanged of")
         failed, odd = failed or bool(faults), odd or bool(problems)
         problems += _changed_penalties(penalties, _penalties(course, assignment))
