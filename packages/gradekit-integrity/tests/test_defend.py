@@ -156,6 +156,32 @@ def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(cours
     assert scores(course) == before
 
 
+def test_a_new_answer_that_earns_less_than_was_taken_off_has_0_points_and_not_fewer(asked, capsys):
+    bob = sheet_of(asked, "bob")
+    hand_in_answers(asked, "bob", answers_for(bob, wrong=3))
+    before = scores(asked)["bob"]
+    assert defend(asked, "--collect", "--share", "0.5") == 0
+    assert scores(asked)["bob"] == before - 5
+    for answer, points in (("def double(x):\n    return x.nothing", 0), (OTHER, 10)):
+        asked.hand_in("bob", asked.answer(answer, RIGHT_HALF))
+        assert asked.gradekit("autograde", "01_double") == 0
+        assert scores(asked)["bob"] == before - 10 + points
+    capsys.readouterr()
+    assert defend(asked, "--collect", "--share", "0.5") == 0
+    assert "left alone" not in capsys.readouterr().out
+    assert scores(asked)["bob"] == before - 5
+
+
+def test_a_new_answer_leaves_what_a_person_took_off(asked):
+    with asked.running.gradebook() as gradebook:
+        gradebook.find_grade("test_double", "double", "01_double", "bob").extra_credit = -20
+        gradebook.db.commit()
+    asked.hand_in("bob", asked.answer("def double(x):\n    return x.nothing", RIGHT_HALF))
+    assert asked.gradekit("autograde", "01_double") == 0
+    with asked.running.gradebook() as gradebook:
+        assert gradebook.find_grade("test_double", "double", "01_double", "bob").extra_credit == -20
+
+
 def feedback_page(course: TinyCourse, student: str) -> str:
     """The student's page, written by `nbgrader generate_feedback`."""
     done = course.run("nbgrader", "generate_feedback", "01_double", "--student", student, "--force")

@@ -275,25 +275,6 @@ def test_students_with_odd_names_have_their_row(empty_class):
     assert {result_of(empty_class, name).earned for name in names} == {15}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "reason"),
-    [
-        ("student.half(torch.zeros(3))", "no_such_name", "NameError: name 'no_such_name' is not defined"),
-        ("def test_half_of_zero(student)", "def test_half_of_zero(studnet)", "there is no fixture `studnet`"),
-    ],
-)
-def test_a_check_at_fault_ends_the_command_with_one_sentence(empty_class, old, new, reason):
-    checks = empty_class.checks.with_name("test_half.py")
-    checks.write_text(checks.read_text().replace(old, new))
-    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
-    done = empty_class.run("gradekit", "autograde", "01_double", "--workers", "2")
-    assert done.returncode == 2
-    assert "gradekit: A check is at fault, not the submission. " in done.stderr
-    assert f"test_half.py::test_half_of_zero: {reason}" in done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    assert statuses(empty_class) == {"ada": "not autograded"}
-
-
 def test_points_that_do_not_add_up_end_the_command_before_anything_is_graded(empty_class, capsys):
     checks = empty_class.checks.with_name("test_half.py")
     checks.write_text(checks.read_text().replace("@points(2)", "@points(4)"))

@@ -168,6 +168,14 @@ def test_an_extension_by_days_ends_at_the_deadline_s_time_of_day(graded_class, c
         assert words in capsys.readouterr().err
 
 
+def test_an_extension_for_a_student_who_has_not_handed_in_warns_of_nothing(generated, recwarn):
+    with generated.gradebook() as gradebook:
+        gradebook.add_student("ada")
+    assert generated.gradekit("deadline", "01_double", "2026-03-09 23:59") == 0
+    assert generated.gradekit("extend", "01_double", "ada", "--days", "2") == 0
+    assert [str(warning.message) for warning in recwarn] == []
+
+
 def test_a_deadline_that_nbgrader_has_misread_is_noticed(graded_class, capsys):
     done = graded_class.run(
         "nbgrader", "db", "assignment", "add", "01_double", "--duedate=2026-07-09 23:59:00 +0200"

@@ -79,6 +79,17 @@ def page_of(source, graded, given=frozenset()):
     return BeautifulSoup("".join(part.html for part in parts), "html.parser")
 
 
+def test_the_page_shows_the_source_of_an_answer_of_which_nothing_can_be_seen():
+    source = notebook()
+    text = "<!-- because it is -->"
+    source.cells = [
+        v4.new_markdown_cell(text),
+        v4.new_markdown_cell(text, metadata={"nbgrader": {"grade_id": "why", "solution": True}}),
+    ]
+    shown = [part.html for part in PageParts(source, result(), frozenset({text})).parts()]
+    assert ["because it is" in html for html in shown if html.strip()] == [True]
+
+
 def test_a_link_leads_to_its_heading_whatever_characters_are_in_it():
     (path,) = Course(Path(__file__).parents[3]).assignment("04_transformer").source_notebooks()
     source = nbformat.read(path, as_version=4)

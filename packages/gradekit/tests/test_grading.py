@@ -266,3 +266,12 @@ def test_checks_that_were_never_reached_go_to_a_person(grade_answer, monkeypatch
 def test_a_function_that_asks_for_input_is_told_what_to_do(grade_answer):
     result = grade_answer("def double(x):\n    return 2 * float(input())")
     assert "`input()` can't be answered while grading" in result.exercises[0].checks[0].message
+
+
+def test_a_function_with_a_needless_self_is_told_why_an_argument_is_missing(grade_answer):
+    sentence = "Its first parameter is `self`, which got the first argument: only functions inside a class need `self`"
+    check = grade_answer("def double(self, x):\n    return 2 * x").exercises[0].checks[0]
+    assert "missing 1 required positional argument" in check.message
+    assert check.relation.startswith(sentence)
+    other = grade_answer("def double(x, y):\n    return 2 * x").exercises[0].checks[0]
+    assert sentence not in other.relation

@@ -5,7 +5,8 @@ import os
 import pytest
 from bs4 import BeautifulSoup
 
-from gradekit.page.markdown import safe_markdown
+from gradekit.page.markdown import safe_markdown, visible_markdown
+from gradekit.page.pictures import markdown_with_pictures
 
 
 @pytest.mark.parametrize(
@@ -130,3 +131,17 @@ def test_a_formula_that_is_a_header_has_a_name_for_screen_readers():
     assert html.count("aria-label") == 1
     quoted = safe_markdown('| $"a" < b$ |\n|---|\n| 1 |')
     assert 'aria-label="&quot;a&quot; &lt; b"' in quoted
+
+
+@pytest.mark.parametrize(
+    "text", ["<!-- because\n\n it is -->", "<video\nbecause it is>", "[//]: # (because it is)"]
+)
+def test_a_text_of_which_nothing_can_be_seen_is_shown_as_its_source(text):
+    source = BeautifulSoup(visible_markdown(text), "html.parser").find("pre")
+    assert source.text == text
+    assert "<pre>" in markdown_with_pictures({}, text), "as formgrader shows it"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "because", "$x$", "![](plot.png)", "because <!-- of it -->"])
+def test_a_text_of_which_something_can_be_seen_is_shown_as_ever(text):
+    assert visible_markdown(text) == safe_markdown(text)

@@ -21,3 +21,23 @@ def test_what_was_handed_in_instead_is_named(name, generated):
         printed = generated.run("gradekit", command[0], "01_double", *command[1:]).stdout
         assert sentence in printed
         assert "nobody: missing" not in printed
+
+
+@pytest.mark.parametrize(("name", "but"), [("report.pdf", ", but report.pdf"), ("", "")])
+def test_a_later_hand_in_without_a_notebook_is_named_with_the_scores_that_stay(name, but, generated, capsys):
+    stamp = generated.hand_in("ada", generated.answer(RIGHT)).with_name("timestamp.txt")
+    stamp.write_text("2026-11-01 10:00:00 UTC")
+    assert generated.gradekit("autograde", "01_double") == 0
+    stamp.with_name("double.ipynb").unlink()
+    stamp.write_text("2026-11-02 10:00:00 UTC")
+    if name:
+        stamp.with_name(name).write_text("2")
+    sentence = (
+        f"ada: the last hand-in of 2026-11-02 10:00 UTC has no notebook{but}. "
+        "The scores are those of the one before of 2026-11-01 10:00 UTC\n"
+    )
+    for command in ("regrade", "autograde", "table"):
+        capsys.readouterr()
+        assert generated.gradekit(command, "01_double") == 0
+        assert capsys.readouterr().out.count(sentence) == 1
+    assert generated.grades()["ada"]["test_double"] == (10, None, False)

@@ -52,6 +52,46 @@ def test_an_unchanged_notebook_gets_no_note(submitted, released):
     assert find_cell(notebook, "why").source == "Because it is."
 
 
+@pytest.fixture
+def with_setup(released):
+    """The released notebook with a given cell, without a mark, of which the answer needs two names."""
+    source = "import math\n\nSCALE = 2\nUNUSED = 3\nhelper = lambda x: SCALE * x"
+    released.cells.insert(1, v4.new_code_cell(source))
+    return released
+
+
+def needing_setup(with_setup):
+    submitted = deepcopy(with_setup)
+    find_cell(submitted, "double").source = "def double(x):\n    return helper(x) + math.floor(0.5)"
+    return submitted
+
+
+def test_what_other_cells_need_of_a_deleted_given_cell_without_a_mark_comes_back_where_it_was(with_setup):
+    submitted = needing_setup(with_setup)
+    del submitted.cells[1]
+    notebook, notes = repaired(submitted, with_setup)
+    assert notebook.cells[1].source == "import math\nSCALE = 2\nhelper = lambda x: SCALE * x"
+    assert notes == [
+        "A given cell was deleted. Other cells use `SCALE`, `helper`, `math` from it, so a new cell has the same."
+    ]
+
+
+@pytest.mark.parametrize(
+    "own", ["import math\nSCALE = 1\ndef helper(x):\n    return SCALE * x", "from helpers import *"]
+)
+def test_a_deleted_given_cell_stays_away_if_nothing_needs_it_or_the_student_has_another(with_setup, own):
+    submitted = deepcopy(with_setup)
+    find_cell(submitted, "double").source = ANSWER
+    del submitted.cells[1]
+    assert repaired(submitted, with_setup) == (submitted, [])
+    submitted = needing_setup(with_setup)
+    submitted.cells[1] = v4.new_code_cell(own)
+    notebook, notes = repaired(submitted, with_setup)
+    assert notebook.cells[1].source == own
+    assert len(notebook.cells) == len(with_setup.cells)
+    assert notes == []
+
+
 def test_a_deleted_test_cell_comes_back_behind_its_exercise(submitted, released):
     del submitted.cells[place(submitted, "test_double")]
     notebook, notes = repaired(submitted, released)

@@ -161,3 +161,20 @@ def test_a_worse_second_version_takes_nothing_away(exchange):
     assert exchange.watch() == 0
     assert in_place(exchange) == (8, DETACHED, DETACHED)
     assert "Attempt 2, with 8 points, counts." in exchange.page(worse)
+
+
+def test_the_best_attempt_counts_also_if_a_later_hand_in_has_no_notebook(exchange, capfd):
+    exchange.settings(BEST)
+    for answer in (DETACHED, TRIPLE):
+        exchange.hand_in("ada", answer)
+    (exchange.hand_in("ada") / "double.ipynb").rename(exchange.handed_in[-1] / "report.pdf")
+    assert exchange.watch() == 1
+    printed = capfd.readouterr().out
+    assert (
+        "ada 01_double: not graded: it has no notebook, handed in at 12:02 UTC on 10 January, "
+        "so the score of an earlier one stays\n" in printed
+    )
+    assert "ada 01_double: attempt 1, with 8 points, counts and is in the gradebook" in printed
+    assert in_place(exchange) == (8, DETACHED, DETACHED)
+    assert exchange.watch() == 1
+    assert (exchange.score("ada"), answer_in(exchange, "autograded")) == (8, DETACHED)

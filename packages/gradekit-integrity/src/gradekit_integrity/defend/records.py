@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import msgspec
+from nbgrader.api import Grade
 
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import STATE_FOLDER, write_atomically
@@ -124,6 +125,19 @@ def store_key(assignment: Assignment, key: Key) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, msgspec.json.format(msgspec.json.encode(key), indent=1).decode())
     path.chmod(0o600)
+
+
+def lessen_deduction(assignment: Assignment, student: str, grade: Grade) -> None:
+    """Take off no more than a new answer earns; the entry point `gradekit.deductions`. What a person typed stays."""
+    key = read_key(assignment)
+    place, earned = f"{grade.notebook.name}/{grade.cell.name}", grade.auto_score or 0.0
+    for sheet in key.sheets:
+        off = sheet.deducted.get(place, 0.0) if sheet.student == student else 0.0
+        if off > earned and abs(grade.extra_credit + off) < 1e-9:
+            sheet.deducted[place] = earned
+            grade.extra_credit = -earned or None
+            store_key(assignment, key)
+            return
 
 
 def with_other_code(key: Key, students: Sequence[str], code: Mapping[str, Mapping[str, str]]) -> list[str]:

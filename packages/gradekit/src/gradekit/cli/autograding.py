@@ -3,7 +3,7 @@
 import argparse
 import contextlib
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -125,7 +125,9 @@ def _grade(
         return problems, not_graded
     start_server(course, [assignment], options.sandbox, options.scheduler)
     from gradekit.grading.write import RefusedHandIn, Writer
+    from gradekit.verdict.progress import fault_lines
 
+    faults: defaultdict[str, list[str]] = defaultdict(list)
     with (
         _class_grading(options, course, assignment) as grading,
         progress_bar(assignment.name, "submission", len(students), options.quiet) as bar,
@@ -134,10 +136,12 @@ def _grade(
         for submission in grading.grade(students):
             problems.extend(_problems(submission))
             not_graded.extend(_failures(submission))
+            for fault in submission.faults:
+                faults[fault].append(submission.student)
             for line in writer.write(submission, assignment.name):
                 (problems if isinstance(line, RefusedHandIn) else not_graded).append(line)
             bar.update()
-    return problems, not_graded
+    return problems, [*fault_lines(faults, assignment.name), *not_graded]
 
 
 def _regrade(options: argparse.Namespace) -> int:
@@ -145,11 +149,14 @@ def _regrade(options: argparse.Namespace) -> int:
     from gradekit.grading.regrade import Move, move_lines, moves
     from gradekit.grading.write import RefusedHandIn, Writer
     from gradekit.report.letters import Letters
+    from gradekit.report.table import scores_kept
+    from gradekit.verdict.progress import fault_lines
 
     failed = odd = False
     for assignment in chosen:
         students, problems = _to_grade(course, assignment, everybody=True)
         moved: list[Move] = []
+        faults: defaultdict[str, list[str]] = defaultdict(list)
         penalties = _penalties(course, assignment)
         with (
             _class_grading(options, course, assignment) as grading,
@@ -158,17 +165,22 @@ def _regrade(options: argparse.Namespace) -> int:
             writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
             for found, of_student in moves(course, grading, students):
                 ungraded = [f"{line} Its score is unchanged." for line in _failures(found)]
-                unwritten = [] if options.dry_run or ungraded else writer.write(found, assignment.name)
+                for fault in found.faults:
+                    faults[fault].append(found.student)
+                left = bool(ungraded or found.faults)
+                unwritten = [] if options.dry_run or left else writer.write(found, assignment.name)
                 problems += [*_problems(found), *ungraded, *unwritten]
                 failed = failed or any(
                     not isinstance(line, RefusedHandIn) for line in (*ungraded, *unwritten)
                 )
-                if not ungraded and not unwritten:
+                if not left and not unwritten:
                     moved += of_student
                     if not options.dry_run:
                         letters.write(of_student)
                 bar.update()
-        odd = odd or bool(problems)
+        problems += filter(None, (scores_kept(course, assignment, student) for student in students))
+        problems += fault_lines(faults, assignment.name, "the scores are unchanged of")
+        failed, odd = failed or bool(faults), odd or bool(problems)
         problems += _changed_penalties(penalties, _penalties(course, assignment))
         if options.dry_run and any(penalties.values()):
             problems.append(
@@ -206,8 +218,8 @@ def _problems(submission: "SubmissionProgress") -> list[str]:
 
 
 def _failures(submission: "SubmissionProgress") -> list[str]:
-    student = printable(submission.student)
-    return [f"{student}: the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
+    failures = [f"the grader failed on it: {n.failure}" for n in submission.notebooks if n.failure]
+    return [f"{printable(submission.student)}: {failure}." for failure in failures]
 
 
 def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":

@@ -57,6 +57,11 @@ class SubmissionProgress:
     waiting: int = 0
     problems: list[str] = field(default_factory=list)
 
+    @property
+    def faults(self) -> dict[str, list[str]]:
+        """What is wrong with checks, whose exercises were left out, each with this student."""
+        return {notebook.fault: [self.student] for notebook in self.notebooks if notebook.fault}
+
 
 class ClassGrading:
     """Grades submissions of an assignment with the settings of the course. Close it to end its workers.
@@ -109,7 +114,7 @@ class ClassGrading:
             students: the next one is taken when a worker is idle. No student may occur twice.
 
         Raises:
-            CourseError: a check is at fault, or not bound to its cell. The workers have ended then.
+            CourseError: the checks can't be used, or one isn't bound to its cell. The workers have ended then.
         """
         under_way: dict[str, SubmissionProgress] = {}
         ready: deque[SubmissionProgress] = deque()

@@ -1,9 +1,11 @@
 """Deadlines in the gradebook: shown as they are understood, and set in the course's time zone."""
 
+import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+from sqlalchemy.exc import SAWarning
 
 from gradekit.course import CourseError
 from gradekit.course.course_time import CourseTime, looks_misread
@@ -66,6 +68,8 @@ def extend(gradebook: Gradebook, assignment: str, student: str, until: datetime)
         raise CourseError(
             f"the gradebook has no student {student}: add them with `nbgrader db student add {quoted(student)}`{nearest}"
         ) from None
-    submission = gradebook.update_or_create_submission(assignment, student)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
+        submission = gradebook.update_or_create_submission(assignment, student)
     submission.extension = until - due
     gradebook.db.commit()

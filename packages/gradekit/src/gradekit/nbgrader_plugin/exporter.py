@@ -13,6 +13,7 @@ from nbgrader.converters import BaseConverter
 
 from gradekit.course import read_notebook
 from gradekit.nbgrader_plugin.converters import OneFolder, make_ready, removing_unfinished
+from gradekit.nbgrader_plugin.course_folders import stop
 
 if TYPE_CHECKING:  # the configuration imports this module in every command
     from gradekit.verdict.opened import OpenedNotebook
@@ -24,6 +25,7 @@ class SubmissionExporter(NotebookExporter):
 
     So nbgrader never reads a submitted file itself, and an unreadable one can't stop the class. `opened` is the notebook
     under way, of which `RepairCells` makes a note here for `RunChecks`: nbgrader itself passes on only what it writes.
+    `faults` are the students for whom a check is at fault, by what is wrong with it; they end the command, after all students.
     """
 
     parent: BaseConverter
@@ -31,7 +33,17 @@ class SubmissionExporter(NotebookExporter):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self.faults: dict[str, list[str]] = {}
         make_ready(self.parent)
+        if not self.for_command:
+            self.parent.convert_notebooks = self._convert_all
+
+    def _convert_all(self) -> None:
+        type(self.parent).convert_notebooks(self.parent)
+        if self.faults:
+            from gradekit.verdict.progress import fault_lines
+
+            stop(self.parent.log, "\n".join(fault_lines(self.faults, self.parent.coursedir.assignment_id)))
 
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any

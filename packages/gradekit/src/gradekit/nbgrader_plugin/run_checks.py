@@ -172,6 +172,8 @@ class RunChecks(Execute):
             print(f"\n{sentence}", file=sys.stderr, flush=True)  # below the progress bar
         require_bound_once(assignment)
         grade_here(notebook, job, cache, self._budget(root, assignment.name))
+        if notebook.fault:
+            self.parent.faults.setdefault(notebook.fault, []).append(student)
         return notebook.outcome
 
     def _result_without_running(self, nb: NotebookNode) -> "CachedResult":

@@ -3,6 +3,7 @@
 import logging
 from copy import deepcopy
 from fnmatch import fnmatchcase
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,10 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
         stop(log, str(error))
     present = {Path(path).stem for path in notebooks}
     notebooks.extend(str(folder / f"{name}.ipynb") for name in names if name not in present)
+
+
+#: functions of other packages that may lessen what they took off a grade: of (assignment, student, grade)
+_DEDUCTIONS = "gradekit.deductions"
 
 
 class RepairCells(NbGraderPreprocessor):
@@ -138,6 +143,13 @@ class SaveScores(SaveAutoGrades):
         undecided = result.is_undecided(name)
         grade.auto_score = certain_score(earned, undecided)
         grade.needs_manual_grade = undecided or grade.auto_score is None or grade.manual_score is not None
+        if grade.manual_score is None and (grade.extra_credit or 0.0) < 0:
+            of = configured_course(self.config).assignment(self._assignment)
+            try:
+                for point in entry_points(group=_DEDUCTIONS):
+                    point.load()(of, resources["nbgrader"]["student"], grade)
+            except CourseError as error:
+                self.log.warning("A deduction was left as it is: %s", error)
 
     def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)

@@ -33,7 +33,8 @@ def check_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode
     """An output that shows the checks of a test cell, as HTML and as plain text."""
     exercise = result.exercise(grade_id)
     if exercise is None:
-        text = _(STATUSES[result.status])
+        whys = [doubt.why for doubt in result.doubts if doubt.grade_id == grade_id]
+        text = " ".join(whys) or _(STATUSES[result.status])
         html = f"<p>{escape(text)}</p>"
     else:
         text = checks_as_text(exercise)

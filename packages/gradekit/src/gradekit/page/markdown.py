@@ -118,6 +118,13 @@ def safe_markdown(source: str) -> str:
     return _cached_markdown(source) if len(source) <= _CACHED else render_markdown(source)
 
 
+def visible_markdown(source: str) -> str:
+    """Like `safe_markdown`, or the source if nothing of it can be seen, as of an answer in an HTML comment."""
+    html = safe_markdown(source)
+    seen = "<img" in html or plain_text(html) or not source.strip()
+    return html if seen else f"<pre>{escape(source, quote=False)}</pre>"
+
+
 def render_markdown(source: str) -> str:
     """Like `safe_markdown`, without the cache."""
     linear = all(found[1] in _LEXERS for found in _FENCE.finditer(source[:_SMALL]))

@@ -21,7 +21,13 @@ from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import checks_as_html, code_marked, exercise_as_html, is_check_output
 from gradekit.page.displayed import PAGE_CHARACTERS, PAGE_SECONDS, Displayed, printed, with_room
 from gradekit.page.headings import Heading, headings, page_titles
-from gradekit.page.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
+from gradekit.page.markdown import (
+    as_plain_text,
+    highlighted_code,
+    plain_text,
+    safe_markdown,
+    visible_markdown,
+)
 from gradekit.page.pictures import Pictures, text_and_pictures
 from gradekit.verdict.results import SubmissionResult, points_in_words, score_in_words
 
@@ -107,7 +113,7 @@ class PageParts:
         name = grade_id(cell) or ""
         exercise = self.result.exercise(name)
         if exercise is None:
-            return Part("verdict", "", name, score=_score(cell))
+            return Part("verdict", self._doubts_about(name), name, score=_score(cell))
         waits = bool(nbgrader_metadata(cell).get("needs_manual_grade"))
         if exercise.unanswered and waits and (why := self._doubts_about(name)):
             return Part("verdict", why, name, score=_score(cell))
@@ -130,7 +136,7 @@ class PageParts:
             body = ""
         elif cell.cell_type == "markdown":
             nothing = escape(_("(nothing)"))
-            body = self._lowered(self._markdown(cell)) or f"<p>{nothing}</p>"
+            body = self._lowered(self._markdown(cell, visible_markdown)) or f"<p>{nothing}</p>"
         else:
             body = self._code(cell.source) + self._outputs(cell)
         comment = mark.get("comment") or ""
@@ -181,9 +187,9 @@ class PageParts:
             at = end
         return "".join([*parts, html[at:]])
 
-    def _markdown(self, cell: NotebookNode) -> str:
+    def _markdown(self, cell: NotebookNode, render: Callable[[str], str] = safe_markdown) -> str:
         text, embedded = text_and_pictures(cell.source)
-        html = self._within_budget(safe_markdown, text)
+        html = self._within_budget(render, text)
         return self.pictures.put_into(html, embedded, cell.get("attachments") or {})
 
     def _code(self, source: str) -> str:

@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from gradekit.course.language import N_, _
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
-from gradekit.page.markdown import safe_markdown
+from gradekit.page.markdown import safe_markdown, visible_markdown
 from gradekit.submission.attachments import ADDRESS, DATA, SVG, Attachments, picture_in
 
 #: of one picture
@@ -176,7 +176,7 @@ def markdown_with_pictures(context: Context, source: str) -> str:
     cell, resources = context.get("cell") or {}, context.get("resources") or {}
     pictures = resources.get(OF_PAGE) or Pictures()
     text, embedded = text_and_pictures(source)
-    shown: str = pictures.put_into(safe_markdown(text), embedded, cell.get("attachments") or {})
+    shown: str = pictures.put_into(visible_markdown(text), embedded, cell.get("attachments") or {})
     return shown
 
 

@@ -93,8 +93,8 @@ class Row:
     #: cells that a person can grade now, or has to decide on
     waiting: list[str] = field(default_factory=list)
     in_gradebook: bool = True
-    #: files that were handed in, but no notebook of the assignment
-    instead: list[str] = field(default_factory=list)
+    #: a sentence about the last hand-in if it has no notebook of the assignment
+    instead: str = ""
 
     @property
     def earned(self) -> float | None:
@@ -316,8 +316,9 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
                 for (name, _), label in labels.items()
                 if name in readable and (row.points.get(label) is None or (student, label) in undecided)
             ]
-        if row.status == Status.MISSING:
-            row.instead = _instead(folder, assignment)
+        row.instead = scores_kept(course, assignment, student)
+        if row.status == Status.MISSING and (but := _others(folder, assignment)):
+            row.instead = f"{printable(student)}: {row.status}. No notebook of this assignment{but}"
         rows.append(row)
     penalty_name = "second chance" if second_chance_of(course.config) else LATE
     titles = _titles(assignment, labels)
@@ -380,11 +381,25 @@ def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]
     return dict(found.all())
 
 
-def _instead(folder: Path, assignment: Assignment) -> list[str]:
-    """What somebody handed in who handed in no notebook of the assignment."""
+def scores_kept(course: RunningCourse, assignment: Assignment, student: str) -> str:
+    """A sentence about a hand-in without any notebook after one that was graded; empty if the last one has a notebook."""
+    folders = course.submitted(student, assignment.name), course.autograded(student, assignment.name)
+    if not folders[0].is_dir() or notebooks_in(folders[0]) or not notebooks_in(folders[1]):
+        return ""
+    times = map(time_handed_in, folders)
+    last, before = (f" of {time:%Y-%m-%d %H:%M} UTC" if time else "" for time in times)
+    return (
+        f"{printable(student)}: the last hand-in{last} has no notebook{_others(folders[0], assignment)}. "
+        f"The scores are those of the one before{before}"
+    )
+
+
+def _others(folder: Path, assignment: Assignment) -> str:
+    """The end of a sentence about a missing notebook: what was handed in instead, if anything."""
     found = [*notebooks_in(folder), *own_files(folder, assignment.course.ignore)]
     handed_out = {path.name for path in assignment.handed_out()} if found else set()
-    return [path.name for path in found if path.name not in handed_out]
+    names = [path.name for path in found if path.name not in handed_out]
+    return f", but {first_of(names, _NAMED_AT_MOST)}" if names else ""
 
 
 def removed_lines(assignment: str, students: Iterable[str]) -> Iterator[str]:
@@ -397,11 +412,8 @@ def removed_lines(assignment: str, students: Iterable[str]) -> Iterator[str]:
 
 
 def instead_lines(rows: Iterable[Row]) -> Iterator[str]:
-    """The students who are missing, but handed in something."""
-    for row in rows:
-        if row.instead:
-            names = first_of(row.instead, _NAMED_AT_MOST)
-            yield f"{printable(row.student)}: {row.status}. No notebook of this assignment, but {names}"
+    """The students whose last hand-in has no notebook."""
+    return (row.instead for row in rows if row.instead)
 
 
 def _status_of_file(path: Path) -> str:

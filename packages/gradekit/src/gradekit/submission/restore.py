@@ -30,13 +30,14 @@ from gradekit.course.cells import (
     is_locked_cell,
     is_test_cell,
     made_up_id,
+    runs_before_checks,
     tests_about,
 )
 from gradekit.course.doubts import Doubt, decided_by_a_person
 from gradekit.course.printing import listed, printable
 from gradekit.submission.attachments import KeptAttachments
 from gradekit.submission.elsewhere import Candidates, OtherPlaces, WrittenAnswers
-from gradekit.submission.gather import ChangedCell, Gathering, Restoration
+from gradekit.submission.gather import ChangedCell, Gathering, Restoration, needed_additions
 from gradekit.submission.names import squeezed
 from gradekit.submission.statements import code_in, is_code
 
@@ -314,13 +315,22 @@ def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
     gone, place, is_below = [], 0, True
     places = _places_of_released(work)
     added: dict[int, list[NotebookNode]] = defaultdict(list)
-    cells = work.released.cells
+    cells, lost = work.released.cells, _still_needed(work)
     for original, following in zip_longest(cells, cells[1:]):
         name = grade_id(original)
         if id(original) in places:
             place, is_below = places[id(original)] + 1, True
         elif name is None:  # perhaps a heading or a question, which the student deleted or rewrote
             is_below = False
+            if source := lost.get(id(original)):
+                copy = v4.new_code_cell(source)
+                del copy["id"]  # a random one
+                work.copied.add(id(copy))
+                added[place].append(copy)
+                names = listed(sorted(work.definitions.of(source)))
+                work.notes.append(
+                    f"A given cell was deleted. Other cells use {names} from it, so a new cell has the same."
+                )
         else:
             if not is_below and following is not None:
                 place = places.get(id(following), place)
@@ -329,9 +339,10 @@ def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
             work.present[name] = deepcopy(original)
             added[place].append(work.present[name])
             gone.append(name)
-    if gone:
+    if added:
         old = [*work.cells, None]
         work.cells[:] = [c for index, cell in enumerate(old) for c in (*added[index], cell) if c is not None]
+    if gone:
         deleted = [name for name in gone if name not in added_later]
         if deleted:
             work.notes.append(f"Deleted cells were put back: {listed(deleted)}.")
@@ -342,6 +353,26 @@ def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
             work.doubts[name] = (
                 f"The cell `{name}` was added to the assignment later, and the notebook may have been handed in before"
             )
+
+
+def _still_needed(work: Restoration) -> dict[int, str]:
+    """What other cells need of given code cells without a mark that were deleted, by the ids of the released cell objects."""
+    there = {id(cell) for cell in work.handed_out.values()}
+    lost = [
+        cell
+        for cell in work.released.cells
+        if runs_before_checks(cell) and not grade_id(cell) and id(cell) not in there
+    ]
+    if not lost:
+        return {}
+    cells = [*work.cells, *(cell for name, cell in work.known.items() if name not in work.present)]
+    sources = [cell.source for cell in cells if cell.cell_type == "code" and not is_demo(cell)]
+    bound = frozenset(name for source in sources for name in work.definitions.of(source))
+    if "*" in bound:  # an import of all names of a module
+        return {}
+    edits = [(ChangedCell(cell, cell.source, ""), False) for cell in lost]
+    found = needed_additions(edits, sources, frozenset(), bound)
+    return {id(cell): source for cell, source in zip(lost, found, strict=True) if source}
 
 
 def _places_of_released(work: Restoration) -> dict[int, int]:

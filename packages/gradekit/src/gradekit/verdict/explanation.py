@@ -36,6 +36,8 @@ _MOST_ARGUMENTS = 8
 _MOST_CHARACTERS = 300
 #: how the text begins if the student's code raised an exception
 RAISED = "raised "
+#: the cause of a missing argument, if the function is no method
+_SELF = "Its first parameter is `self`, which got the first argument: only functions inside a class need `self`, so remove it."
 #: exceptions that mostly say that sizes or indices don't fit, and tests that accept nothing
 _MANY_CAUSES = (f"{RAISED}RuntimeError", f"{RAISED}IndexError", REJECTS_ALL)
 _PLACE = re.compile(r" in line \d+ of the cell `[^`]*`(: `.*`)?", re.DOTALL)
@@ -100,6 +102,12 @@ def relation_to(error: BaseException, student: Student) -> str:
             return ""
         meaning = meaning_of(error.raised, error.text)
         arguments = asked.steps[-1].arguments if asked.steps else []
+        if (
+            arguments
+            and arguments[0][0] == "self"
+            and error.text.startswith(f"{asked.steps[-1].name}() missing ")
+        ):
+            meaning = _SELF
         return " ".join(filter(None, [meaning, sizes_relation(error.text, arguments)]))
     return unpacking_relation(error, asked.last[1]) if asked.last else ""
 

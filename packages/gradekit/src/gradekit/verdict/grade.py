@@ -24,6 +24,8 @@ from gradekit.verdict.plugin import Checking
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
 from gradekit.verdict.snippet_offers import Offer, SnippetOffers
 
+_AT_FAULT = "`{}` could not be graded automatically, because of an error in one of its checks"
+
 
 @dataclass
 class Graded:
@@ -37,6 +39,14 @@ class Graded:
     messages: dict[str, str]
     snippets: dict[str, str] = field(default_factory=dict)
     written: WrittenFiles = field(default_factory=WrittenFiles)
+
+
+class CheckAtFault(CourseError):
+    """The code of a check raised an exception. `graded` has the other exercises, and a doubt about each with such a check."""
+
+    def __init__(self, faults: list[str], graded: Graded) -> None:
+        super().__init__("A check is at fault, not the submission. " + "; ".join(faults))
+        self.graded = graded
 
 
 def grade(
@@ -62,7 +72,8 @@ def grade(
         offer: which snippets to run after the checks; none while recording, or with `first_failure`.
 
     Raises:
-        CourseError: a check or a recorded value is at fault.
+        CheckAtFault: the code of a check raised an exception.
+        CourseError: the checks or the recorded values can't be used at all.
         GraderCrash: the grader failed on this submission.
         NotStarted: no kernel could be started.
     """
@@ -92,6 +103,9 @@ def grade(
         bound = assignment.bound_cells(job.name, notebook.cells)
         if chosen := [file for test, file in bound.items() if exercises is None or test in exercises]:
             collected_checks(assignment, job.name, list(bound.values())).run(checking, chosen, first_failure)
+        for name in checking.faults:
+            del checking.exercises[name]
+            doubts.append(Doubt(name, decided_by_a_person(_AT_FAULT.format(name))))
         doubts += _doubts_about_not_reached(submission, session, list(checking.exercises.values()))
         snippets = snippets_of(assignment) if offer is not Offer.NONE else []
         offers = SnippetOffers(session, checking.student, snippets)
@@ -103,13 +117,14 @@ def grade(
     finally:
         if not reused:
             session.close()
-    if checking.faults:
-        raise CourseError("A check is at fault, not the submission. " + "; ".join(checking.faults))
     if not store.recording and not first_failure:
         checking.diagnose()
     result = _result(checking, scored, doubts, ordinary, time.monotonic() - started)
     observations = {name: reference.observations for name, reference in checking.references.items()}
-    return Graded(result, observations, checking.messages, offers.ended, written)
+    graded = Graded(result, observations, checking.messages, offers.ended, written)
+    if checking.faults:
+        raise CheckAtFault([fault for faults in checking.faults.values() for fault in faults], graded)
+    return graded
 
 
 def _session(job: GradingJob, ordinary: Container[str], wary: bool) -> Session:

@@ -49,8 +49,8 @@ class Checking:
     references: dict[str, Reference] = field(default_factory=dict)
     #: the messages of the failed checks, by `<file>::<check>` (see `gradekit.verdict.explanation`)
     messages: dict[str, str] = field(default_factory=dict)
-    #: errors in the checks themselves, a line each
-    faults: list[str] = field(default_factory=list)
+    #: errors in the checks themselves, a line each, by the grade_id of their exercise
+    faults: dict[str, list[str]] = field(default_factory=dict)
     #: sentences about anything that a person should look at
     notes: list[str] = field(default_factory=list)
 
@@ -213,10 +213,9 @@ def pytest_runtest_makereport(
     if call.excinfo is not None:
         ending = explain(call.excinfo.value, checking.student, item.path)
         if ending is None:
-            error, reason = call.excinfo.value, call.excinfo.exconly().splitlines()[0]
-            if isinstance(error, pytest.FixtureLookupError):
-                reason = f"there is no fixture `{error.argname}`"
-            checking.faults.append(f"{item.nodeid}: {reason}")
+            checking.faults.setdefault(item.path.stem, []).append(
+                f"{item.nodeid}{_fault(call.excinfo, item)}"
+            )
             ending = (CheckOutcome.FAILED, "")
         outcome, message = ending
         message = shown(message)
@@ -265,6 +264,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
                         check.diagnosis,
                     )
                     terminalreporter.line(" ".join(filter(None, parts)))
+
+
+def _fault(found: pytest.ExceptionInfo[BaseException], item: pytest.Function) -> str:
+    """The line in which the code of a check failed, and its exception."""
+    if isinstance(found.value, pytest.FixtureLookupError):
+        return f": there is no fixture `{found.value.argname}`"
+    lines = [entry.lineno + 1 for entry in found.traceback if entry.path == item.path]
+    place = f", line {lines[-1]}" if lines else ""
+    return f"{place}: {found.exconly().splitlines()[0]}"
 
 
 def _sentence(item: pytest.Function) -> str:

@@ -1,13 +1,18 @@
 """One notebook on its way through the grader: its key, and its result, from the cache or from running it."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradekit.course import CourseError
+from gradekit.course.printing import first_of, quoted
 from gradekit.verdict.job import GradingJob
 from gradekit.verdict.opened import OpenedNotebook
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from gradekit.verdict.results import Status, SubmissionResult
 from gradekit.verdict.tries import GRADER_FAILED, RepeatBudget, Try, repeated, try_once
+
+#: students that a line names
+_MAX_NAMES = 5
 
 
 @dataclass
@@ -17,12 +22,14 @@ class NotebookProgress:
     Args:
         key: of what is graded; None if nothing can be.
         failure: why the grader failed on it; empty if it didn't.
+        fault: what is wrong with a check, which was left out; empty if nothing is.
     """
 
     opened: OpenedNotebook
     key: CacheKey | None = None
     cached: CachedResult = field(default_factory=CachedResult)
     failure: str = ""
+    fault: str = ""
 
     @property
     def name(self) -> str:
@@ -65,26 +72,40 @@ class NotebookProgress:
             outcome: None if its process was lost each time.
 
         Raises:
-            CourseError: a check is at fault.
+            CourseError: the checks can't be used at all.
         """
         assert self.key is not None
         if outcome is None:
             self.failure = "its process ended each time, or took too long"
-        elif outcome.fault:
-            raise CourseError(outcome.fault)
         elif outcome.cached is None:
+            if outcome.fault:
+                raise CourseError(outcome.fault)
             self.failure = outcome.failure
         else:
+            self.fault = outcome.fault
             self.cached = self.cached.updated(outcome.cached, self.key)
             if not outcome.again:
                 cache.store(self.opened.assignment.name, self.key, self.cached)
+
+
+def fault_lines(
+    faults: Mapping[str, Sequence[str]],
+    assignment: str,
+    until: str = "a person has to grade this exercise of",
+) -> Iterator[str]:
+    """A line for each fault of a check: the students whom it concerns, by fault, and what to do."""
+    for fault, students in faults.items():
+        yield (
+            f"{fault}. Correct it, then run `gradekit regrade {quoted(assignment)}`: until then, "
+            f"{until} {first_of(sorted(students), _MAX_NAMES)}"
+        )
 
 
 def grade_here(notebook: NotebookProgress, job: GradingJob, cache: ResultCache, budget: RepeatBudget) -> None:
     """Grade in this process what the cache does not have. A second try follows at once, since nothing else runs.
 
     Raises:
-        CourseError: a check is at fault.
+        CourseError: the checks can't be used at all.
     """
     key, missing = notebook.key, notebook.missing
     if key is None or missing is None:

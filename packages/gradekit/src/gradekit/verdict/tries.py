@@ -44,7 +44,7 @@ class Try:
 
     Args:
         cached: the result; None if there is none.
-        fault: what is wrong with a check, so that the class can't be graded.
+        fault: what is wrong with a check: its exercise is not in the result. Without a result, the class can't be graded.
         failure: why the grader failed on this notebook.
         again: whether a second try may turn out better.
     """
@@ -76,11 +76,15 @@ def try_once(
     """
     # here, since a command that finds all results in the cache needs neither pytest nor kernels
     from gradekit.session.kernel import NotStarted
-    from gradekit.verdict.grade import grade
+    from gradekit.verdict.grade import CheckAtFault, grade
 
-    notebook = deepcopy(job.notebook)
+    notebook, fault = deepcopy(job.notebook), ""
     try:
-        graded = grade(replace(job, notebook=notebook), exercises=exercises, wary=wary)
+        try:
+            graded = grade(replace(job, notebook=notebook), exercises=exercises, wary=wary)
+        except CheckAtFault as error:
+            graded, fault = error.graded, str(error)
+            key = replace(key, submission="")  # so it isn't done
         cached = CachedResult.of(graded, notebook, key)
     except CourseError as error:
         return Try(None, fault=str(error))
@@ -88,7 +92,7 @@ def try_once(
         return Try(None, failure=str(error), again=True)
     except Exception as error:
         return Try.failed(error)
-    return Try(cached, again=bool(cached.result.suspect))
+    return Try(cached, fault, again=bool(cached.result.suspect))
 
 
 def settled(first: Try, second: Try) -> Try:
@@ -104,9 +108,10 @@ def settled(first: Try, second: Try) -> Try:
         result = _in_doubt(only.cached.result) if only.again else only.cached.result
         cached = only.cached
     else:
-        cached = first.cached if first.earned < second.earned else second.cached  # it shows what was lost
+        shown = min(second, first, key=lambda one: (not one.fault, one.earned))  # it shows what was lost
+        cached = shown.cached or first.cached
         result = _confirmed(cached.result, first.cached.result, second.cached.result)
-    return Try(replace(cached, result=replace(result, suspect=[])))
+    return Try(replace(cached, result=replace(result, suspect=[])), first.fault or second.fault)
 
 
 def _confirmed(

@@ -81,13 +81,16 @@ class Counting:
     def _is_in_place(
         self, student: str, assignment: str, counting: AttemptRecord, records: list[AttemptRecord]
     ) -> bool:
-        """True also if the instructor has collected something else, which has no record."""
+        """True also if the instructor has collected something else, which has no record and isn't known here."""
         course = self._watched.course
         times = {record.handed_in for record in records}
         submitted, autograded = course.submitted(student, assignment), course.autograded(student, assignment)
         collected, graded = time_of(submitted), time_of(autograded)
-        if collected not in times or (graded is not None and graded not in times):
+        if graded is not None and graded not in times:
             return True
+        if collected not in times:
+            known = {hand_in.handed_in for hand_in in self._hand_ins[student, assignment]}
+            return collected not in known or graded == counting.handed_in
         if not collected == graded == counting.handed_in:
             return False
         if counting is records[-1]:  # its record was stored when it had been written

@@ -23,6 +23,7 @@ from gradekit.course.files import FOR_EVERYBODY
 from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import GradebookAway, RunningCourse
+from gradekit.verdict.progress import fault_lines
 from gradekit.watch.after_grading import Counting, DuePages
 from gradekit.watch.arrivals import HandIn
 from gradekit.watch.pipeline import Blocked, GradedHandIn, NotGraded, away, no_space
@@ -170,6 +171,8 @@ class Watch:
                     hand_in = under_way[submission.student]
                     with self._giving_up(hand_in):
                         self._finished(self._watched.pipeline.finish(submission, hand_in))
+                        for line in fault_lines(submission.faults, assignment.name):
+                            self._reports.fail(EventKind.PROBLEM, line, hand_in.student, assignment.name)
                     del under_way[submission.student]
         except BaseException as error:
             self._watched.gradings.drop(assignment.name)

@@ -17,7 +17,7 @@ from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from gradekit.attempts.records import AttemptRecord, Attempts, Page, outcomes_of
-from gradekit.attempts.rules import AttemptRules, Shows, is_in_time, turns
+from gradekit.attempts.rules import AttemptRules, Shows, is_in_time, time_in_words, turns
 from gradekit.course import CourseError
 from gradekit.course.files import FOR_EVERYBODY, notebooks_in
 from gradekit.course.printing import printable
@@ -115,7 +115,10 @@ class Pipeline:
                 beside = beside_of(folders, folder, hand_in.assignment)
                 sentences += beside.note(dict(hand_in.left_out))
         if not notebooks_in(folder):
-            raise NotGraded("it has no notebook")
+            earlier = notebooks_in(self._course.autograded(hand_in.student, hand_in.assignment))
+            time = f", handed in at {time_in_words(hand_in.handed_in)}" if earlier else ""
+            stays = ", so the score of an earlier one stays" if earlier else ""
+            raise NotGraded(f"it has no notebook{time}{stays}")
         return sentences
 
     def finish(self, submission: SubmissionProgress, hand_in: HandIn) -> GradedHandIn:
