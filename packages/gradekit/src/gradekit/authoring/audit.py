@@ -1,6 +1,6 @@
-"""Tests the checks: grades every known mistake, every alternative answer, and the blank notebook."""
+"""Tests the checks: grades every known mistake, every alternative answer, and the blank notebook; and the result as text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gradekit.authoring.degenerate import Degenerate, degenerate_answers
 from gradekit.authoring.grade_variants import (
     BLANK,
     SOLUTION,
+    Degenerate,
     Progress,
     VariantOrName,
+    degenerate_answers,
     grade_variants,
     name_of,
 )
@@ -240,3 +241,81 @@ def _shared_names(path: Path) -> set[str]:
 def mistake_ids(result: SubmissionResult) -> set[str]:
     """The ids of all mistakes that are offered to the student."""
     return {name for _, check in result.named_checks() for name in check.mistake.split(OR) if name}
+
+
+def audit_lines(audit: Audit) -> Iterator[str]:
+    """A block for each exercise, with a row for each mistake and a column for each check.
+
+    `#`: the check is meant to catch the mistake, and did. `x`: it caught the mistake as well. `.`: it passed. The last
+    columns say which share of the exercise the mistake costs, whether a diagnosis was made, and if the exercise has
+    snippets, whether one shows the mistake.
+    """
+    results = audit.results
+    shares = audit.costs()
+    snippets = snippets_of(audit.assignment)
+    yield f"{audit.assignment.name}"
+    for exercise in results[SOLUTION].exercises:
+        mistakes = [mistake for mistake in audit.mistakes if mistake.exercise == exercise.grade_id]
+        yield ""
+        yield f"  {exercise.grade_id}, {exercise.points:g} points"
+        for number, check in enumerate(exercise.checks, 1):
+            yield f"  {number:>4}  {check.name} ({check.points:g})"
+        is_shown = any(snippet.exercise == exercise.grade_id for snippet in snippets)
+        width = max((len(mistake.name) for mistake in mistakes), default=0)
+        yield (
+            f"        {'':{width}}  "
+            + " ".join(f"{n:>2}" for n in range(1, len(exercise.checks) + 1))
+            + "  costs  named"
+            + ("  shown" if is_shown else "")
+        )
+        for mistake in mistakes:
+            failed = failed_checks(results[mistake.name])
+            marks = []
+            for check in exercise.checks:
+                name = f"{exercise.grade_id}::{check.name}"
+                caught = "#" if name in mistake.checks() else "x"
+                marks.append(f" {caught if name in failed else '.'}")
+            offered = results[mistake.name].exercise(exercise.grade_id)
+            tried = [check.try_it for check in offered.checks] if offered else []
+            shown = ("yes" if any(tried) else "-") if is_shown else ""
+            named = "yes" if mistake_ids(results[mistake.name]) else "-"
+            yield (
+                f"        {mistake.name:{width}}  "
+                + " ".join(marks)
+                + f"  {shares.get(mistake.name, 0):>5.0%}  {named:5}  {shown}".rstrip()
+            )
+    yield ""
+    yield "  alternatives: " + ", ".join(
+        f"{variant.name} {results[variant.name].earned:g}" for variant in audit.alternatives
+    )
+    if given_away := audit.given_away():
+        yield ""
+        yield "  answers that compute nothing still pass"
+        yield from (f"    {name}: {', '.join(checks)}" for name, checks in given_away.items())
+    yield ""
+    yield from (f"  PROBLEM {problem}" for problem in audit.problems)
+    if not audit.mistakes:
+        yield (
+            "  NOTE there are no known mistakes, so this shows only that the solution passes: write some into "
+            f"{audit.assignment.checks / 'mistakes.py'}"
+        )
+    yield "  " + figures([audit])
+
+
+def figures(audits: Sequence[Audit]) -> str:
+    """Sum up one or more audits in one line."""
+    mistakes = caught = named = alternatives = right = problems = 0
+    for audit in audits:
+        results = audit.results
+        full = results[SOLUTION].earned
+        mistakes += len(audit.mistakes)
+        caught += sum(results[mistake.name].earned < full for mistake in audit.mistakes)
+        named += sum(bool(mistake_ids(results[mistake.name])) for mistake in audit.mistakes)
+        alternatives += len(audit.alternatives)
+        right += sum(results[variant.name].earned == full for variant in audit.alternatives)
+        problems += len(audit.problems)
+    return (
+        f"{', '.join(audit.assignment.name for audit in audits)}: "
+        f"{caught} of {mistakes} mistakes caught, {named} named; "
+        f"{right} of {alternatives} alternatives earn full marks; {problems} problems"
+    )

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode, v4
 
-from gradekit.authoring.new import write_assignment
-from gradekit.authoring.new_course import write_course
+from gradekit.authoring.new import write_assignment, write_course
 from gradekit.authoring.recording import record
 from gradekit.authoring.samples import ODD_CLASS, Sample, ordinary_class, write_class
 from gradekit.course import Assignment, CourseError

@@ -100,8 +100,7 @@ def _audit(options: argparse.Namespace) -> int:
         return _audit_mutants(options)
     if options.all:
         raise CourseError("--all applies only to mutants: add --mutants")
-    from gradekit.authoring.audit import run_audit
-    from gradekit.cli.matrix import audit_lines, figures
+    from gradekit.authoring.audit import audit_lines, figures, run_audit
 
     audits = []
     for assignment in course_and_assignments(options)[1]:
@@ -114,8 +113,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _audit_mutants(options: argparse.Namespace) -> int:
-    from gradekit.authoring.mutants.survivors import run_mutants
-    from gradekit.cli.matrix import mutation_figures, mutation_lines
+    from gradekit.authoring.mutants.survivors import mutation_figures, mutation_lines, run_mutants
 
     tests = []
     for assignment in course_and_assignments(options)[1]:
@@ -131,8 +129,7 @@ def _audit_mutants(options: argparse.Namespace) -> int:
 
 
 def _audit_names(options: argparse.Namespace) -> int:
-    from gradekit.authoring.mutants.named import named_mutants
-    from gradekit.cli.matrix import name_lines
+    from gradekit.authoring.mutants.survivors import name_lines, named_mutants
 
     for assignment in course_and_assignments(options)[1]:
         with _progress(assignment.name) as progress:
@@ -167,8 +164,7 @@ def _standalone(options: argparse.Namespace) -> None:
 
 
 def _samples(options: argparse.Namespace) -> None:
-    from gradekit.authoring.samples import ODD_CLASS, ordinary_class, write_class
-    from gradekit.authoring.typical_class import typical_class
+    from gradekit.authoring.samples import ODD_CLASS, ordinary_class, typical_class, write_class
     from sandbox_kernel.folders import HeldFolder
 
     course, assignments = course_and_assignments(options)

@@ -19,10 +19,17 @@ from gradekit.course.cells import (
 from gradekit.course.language import N_, _
 from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import checks_as_html, code_marked, exercise_as_html, is_check_output
-from gradekit.page.displayed import PAGE_CHARACTERS, PAGE_SECONDS, Displayed, printed, with_room
+from gradekit.page.displayed import (
+    PAGE_CHARACTERS,
+    PAGE_SECONDS,
+    Displayed,
+    Pictures,
+    printed,
+    text_and_pictures,
+    with_room,
+)
 from gradekit.page.headings import Heading, headings, page_titles
 from gradekit.page.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
-from gradekit.page.pictures import Pictures, text_and_pictures
 from gradekit.verdict.results import SubmissionResult, points_in_words, score_in_words
 
 PAGE_TOO_COSTLY = N_("This page takes too long to format, so this cell is shown as plain text.")
@@ -53,7 +60,7 @@ class PageParts:
     """Makes the parts of one page. Headings go below the page's own, and ids are unique.
 
     `given` holds the sources of the released cells; any other cell is shown as the student's own. `shows` is what
-    `result` was reduced to (see `shown.py`). Once `budget`
+    `result` was reduced to (see `result_as_shown`). Once `budget`
     is out of time, cells are shown as plain text; cells for which it has no room are left out. `pictures` have limits
     of their own. With `requests`, the page says how to object to a check.
     """

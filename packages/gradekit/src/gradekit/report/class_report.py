@@ -15,7 +15,6 @@ from gradekit.course.printing import counted, first_of, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import code_marked
 from gradekit.report.graders import Calibration, calibration, calibration_lines
-from gradekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
 from gradekit.report.pages import (
     DefenseFound,
     SimilarityFound,
@@ -25,17 +24,22 @@ from gradekit.report.pages import (
 )
 from gradekit.report.statistics import (
     ENOUGH_STUDENTS,
+    AnswerGroup,
     AssignmentScores,
     CheckStatistics,
     ExerciseOutcome,
     FellBehind,
     NamedMistake,
+    answer_code,
+    answer_groups,
     check_statistics,
+    excerpt,
     exercise_outcomes,
     fell_behind,
     named_mistakes,
     progress,
     quartiles,
+    stub,
 )
 from gradekit.report.table import ClassTable, was_graded, write_rows
 

@@ -18,15 +18,15 @@ from gradekit.course.files import write_atomically
 from gradekit.course.printing import defused, first_of, printable, quoted
 from gradekit.course.rubrics import RubricItem, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.page.pictures import Room
-from gradekit.report.answer_page import (
+from gradekit.page.displayed import Room
+from gradekit.report.pages import (
     AnswerOnPage,
     answer_as_html,
     class_room,
     page_of_answers,
     question_as_html,
+    save_page,
 )
-from gradekit.report.pages import save_page
 from gradekit.report.written import AnswerAsRead, AnswerReader, WrittenAnswer
 
 _FOLDER = "dealt"

@@ -14,8 +14,8 @@ from gradekit.course.language import FeedbackPage, _, ngettext, speaking
 from gradekit.course.printing import defused, printable
 from gradekit.grading.regrade import CheckMove, Move
 from gradekit.grading.running_course import RunningCourse
+from gradekit.page.check_table import deadline_of
 from gradekit.page.headings import page_titles
-from gradekit.page.shown import deadline_of
 from gradekit.report.pages import folder_of
 from gradekit.verdict.results import points_in_words, score_in_words
 

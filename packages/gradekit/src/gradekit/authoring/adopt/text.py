@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gradekit.authoring.adopt.autograder_comparison import AutograderComparison, ScorePair
-from gradekit.authoring.adopt.notebook_report import NotebookReport
-from gradekit.authoring.adopt.survey import AssignmentReport, CourseReport
+from gradekit.authoring.adopt.survey import AssignmentReport, CourseReport, NotebookReport
 from gradekit.course.cells import CellKind
 from gradekit.course.printing import aligned_lines, counted
 from gradekit.verdict.results import points_in_words
