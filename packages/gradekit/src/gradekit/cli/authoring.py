@@ -34,22 +34,19 @@ def add(commands: Commands) -> None:
             added.add_argument(
                 "--only", default="*", metavar="PATTERN", help="mistakes and answers whose names match"
             )
-            added.add_argument(
+            added.add_flag(
                 "--mutants",
-                action="store_true",
-                help="grade small machine-made edits of the solutions instead; fail if the checks miss one",
+                "grade small machine-made edits of the solutions instead; fail if the checks miss one",
             )
-            added.add_argument(
+            added.add_flag(
                 "--standard",
-                action="store_true",
-                help="grade standard faults around each solution, such as state kept between calls; fail if the checks miss one",
+                "grade standard faults around each solution, such as state kept between calls; fail if the checks miss one",
             )
-            added.add_argument(
+            added.add_flag(
                 "--names",
-                action="store_true",
-                help="with --mutants: list those whose pages name a known mistake, for you to read whether that is true",
+                "with --mutants: list those whose pages name a known mistake, for you to read whether that is true",
             )
-            added.add_argument("--all", action="store_true", help="with --mutants: all, instead of a sample")
+            added.add_flag("--all", "with --mutants: all, instead of a sample")
     commands.add_for_assignments(
         "earlier", _earlier, "write earlier.py: the code that an assignment imports from earlier ones"
     )

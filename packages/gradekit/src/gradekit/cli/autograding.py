@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
         added.add_workers()
         added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
         added.add_sandbox()
-        added.add_argument("--fresh", action="store_true", help="do not use the result cache")
+        added.add_flag("--fresh", "do not use the result cache")
         added.add_argument(
             "--student",
             action="append",
@@ -52,24 +52,17 @@ def add(commands: Commands) -> None:
             help="grade only this student's work; may be repeated, have several ids with commas between them, or be a "
             "pattern such as 'a*'",
         )
-        added.add_argument(
-            "--quiet",
-            action="store_true",
-            help="no progress bar, and nothing about assignments where there is nothing new",
-        )
-        added.add_argument(
+        added.add_flag("--quiet", "no progress bar, and nothing about assignments where there is nothing new")
+        added.add_flag(
             "--strict",
-            action="store_true",
-            help="exit with 1 if a person has to look at anything new; without this, only if the grader could not "
+            "exit with 1 if a person has to look at anything new; without this, only if the grader could not "
             "grade a submission",
         )
         if run is _autograde:
-            added.add_argument(
-                "--force", action="store_true", help="autograde all submissions, not only new ones"
-            )
+            added.add_flag("--force", "autograde all submissions, not only new ones")
             added.add_json()
         else:
-            added.add_argument("--dry-run", action="store_true", help="list the changes without making them")
+            added.add_flag("--dry-run", "list the changes without making them")
 
 
 def _autograde(options: argparse.Namespace) -> int:
@@ -371,15 +364,12 @@ def add_watching(commands: Commands) -> None:
         help="watch submitted/ instead of the exchange: a submission is graded when nothing in its folder has changed "
         "for 5 seconds, and its page is written to feedback/",
     )
-    added.add_argument(
+    added.add_flag(
         "--once",
-        action="store_true",
-        help="grade what has arrived, then exit; the exit code is 1 if something was refused or could not be graded",
+        "grade what has arrived, then exit; the exit code is 1 if something was refused or could not be graded",
     )
-    added.add_argument(
-        "--status", action="store_true", help="show what the running command is doing, and exit"
-    )
-    added.add_argument("--json", action="store_true", help="print one JSON object per line")
+    added.add_flag("--status", "show what the running command is doing, and exit")
+    added.add_flag("--json", "print one JSON object per line")
     added.set_defaults(way=None)
     for point in sorted(entry_points(group=_WAYS), key=lambda point: point.name):
         point.load()(added, where)

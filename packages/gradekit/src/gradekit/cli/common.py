@@ -34,8 +34,15 @@ class CommandParser(argparse.ArgumentParser):
             help=f"{what}; default: the number of cores" + (f", at most {at_most}" if at_most else ""),
         )
 
+    def add_flag(self, name: str, text: str) -> None:
+        self.add_argument(name, action="store_true", help=text)
+
     def add_json(self) -> None:
-        self.add_argument("--json", action="store_true", help="print one JSON document, for programs")
+        self.add_flag("--json", "print one JSON document, for programs")
+
+    def add_names(self, **options: Any) -> None:
+        names = self.add_argument("assignments", metavar="ASSIGNMENT", **options)
+        names.completer = _assignments_here  # type: ignore[attr-defined]  # for argcomplete
 
     def add_arrays(self) -> None:
         self.add_argument(
@@ -82,15 +89,13 @@ class Commands:
     def add_for_assignments(self, name: str, run: Command, text: str) -> CommandParser:
         """Add a command that takes the names of assignments; see `course_and_assignments`."""
         added = self.add(name, run, text)
-        names = added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
-        names.completer = _assignments_here  # type: ignore[attr-defined]  # for argcomplete
+        added.add_names(nargs="*", help="default: all")
         return added
 
     def add_for_assignment(self, name: str, run: Command, text: str) -> CommandParser:
         """Add a command that takes the name of one assignment."""
         added = self.add(name, run, text)
-        names = added.add_argument("assignments", nargs=1, metavar="ASSIGNMENT")
-        names.completer = _assignments_here  # type: ignore[attr-defined]
+        added.add_names(nargs=1)
         return added
 
 

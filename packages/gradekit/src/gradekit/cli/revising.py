@@ -31,15 +31,9 @@ def add(commands: Commands) -> None:
         metavar="OLD=NEW",
         help="the cell OLD is called NEW now, and keeps its grades; also NOTEBOOK/OLD=NOTEBOOK/NEW",
     )
-    added.add_argument("--dry-run", action="store_true", help="only list what would change")
-    added.add_argument(
-        "--discard", action="store_true", help="remove cells although people have graded or commented on them"
-    )
-    added.add_argument(
-        "--no-backup",
-        action="store_true",
-        help="for a gradebook on PostgreSQL, which you have backed up yourself",
-    )
+    added.add_flag("--dry-run", "only list what would change")
+    added.add_flag("--discard", "remove cells although people have graded or commented on them")
+    added.add_flag("--no-backup", "for a gradebook on PostgreSQL, which you have backed up yourself")
     deadline = commands.add_for_assignment(
         "deadline", _deadline, "show or set the deadline of an assignment, for all or for one student"
     )

@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
         metavar="FOLDER",
         help=f"a new folder; default: {_FOLDER}",
     )
-    demo.add_argument("--no-open", action="store_true", help="don't open a page in the browser")
+    demo.add_flag("--no-open", "don't open a page in the browser")
     init = commands.add("init", _init, "begin a course in a new folder, with one small assignment that works")
     init.add_argument(
         "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="default: this folder"
@@ -220,7 +220,7 @@ def add_learning(commands: Commands) -> None:
         metavar="DIR",
         help="where your notebooks are, and what you have reached; default: my/ in the course",
     )
-    learn.add_argument("--no-open", action="store_true", help="open neither JupyterLab nor a browser")
+    learn.add_flag("--no-open", "open neither JupyterLab nor a browser")
     # the command that a package with a course has for this one
     learn.add_argument("--called", default="gradekit learn", help=argparse.SUPPRESS)
 

@@ -107,6 +107,13 @@ class Pictures:
 
         return _IMAGE.sub(shown, html)
 
+    def formatted(
+        self, source: str, cell: Mapping[str, Any], render: Callable[[str], str] = safe_markdown
+    ) -> str:
+        """A text in Markdown of a cell, with its pictures."""
+        text, embedded = text_and_pictures(source)
+        return self.put_into(render(text), embedded, cell.get("attachments") or {})
+
     def address_of(self, data: bytes) -> str:
         """A `data:` address of a picture, for this page.
 
@@ -118,11 +125,9 @@ class Pictures:
         room = self._room
         if len(data) > room.bytes or pixels > room.pixels or not room.pictures:
             raise NotShown(_TOO_MANY)
-        room.bytes, room.pixels, room.pictures = (
-            room.bytes - len(data),
-            room.pixels - pixels,
-            room.pictures - 1,
-        )
+        room.bytes -= len(data)
+        room.pixels -= pixels
+        room.pictures -= 1
         return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
     def data_at(self, address: str, embedded: Sequence[str], attachments: Attachments) -> bytes:
@@ -179,11 +184,8 @@ def text_and_pictures(source: str) -> tuple[str, list[str]]:
 @pass_context
 def markdown_with_pictures(context: Context, source: str) -> str:
     """Replaces nbconvert's filter `markdown2html`."""
-    cell, resources = context.get("cell") or {}, context.get("resources") or {}
-    pictures = resources.get(OF_PAGE) or Pictures()
-    text, embedded = text_and_pictures(source)
-    shown: str = pictures.put_into(safe_markdown(text), embedded, cell.get("attachments") or {})
-    return shown
+    pictures: Pictures = (context.get("resources") or {}).get(OF_PAGE) or Pictures()
+    return pictures.formatted(source, context.get("cell") or {})
 
 
 def has_own_picture(
@@ -197,22 +199,21 @@ def has_own_picture(
     """
     if (cell.get("attachments") or {}) != (released.get("attachments") or {}):
         return True
-    html = safe_markdown(text_and_pictures(cell.source)[0]) if cell.cell_type == "markdown" else ""
-    pictures = Pictures(folder)
-    found = map(pictures.path_of, addresses_in(html))
+    found = map(Pictures(folder).path_of, addresses_in(cell.source) if cell.cell_type == "markdown" else ())
     return any(path and path.relative_to(folder) not in handed_out for path in found)
 
 
-def addresses_in(html: str) -> Iterator[str]:
-    """The addresses of the pictures in a text that `safe_markdown` has formatted."""
+def addresses_in(text: str) -> Iterator[str]:
+    """The addresses of the pictures that a text in Markdown shows."""
+    html = safe_markdown(text_and_pictures(text)[0])
     return (unescape(source[1]) for source in _SOURCE.finditer(html))
 
 
 def attached_only(cell: NotebookNode) -> list[str]:
     """The names of attachments that the text of a cell doesn't show, so that no page would show them."""
     names = cell.get("attachments") or {}
-    html = safe_markdown(text_and_pictures(cell.source)[0]) if names and ADDRESS in cell.source else ""
-    shown = {unquote(address.removeprefix(ADDRESS)) for address in addresses_in(html)}
+    addresses = addresses_in(cell.source) if names and ADDRESS in cell.source else ()
+    shown = {unquote(address.removeprefix(ADDRESS)) for address in addresses}
     return [name for name in names if unquote(name) not in shown]
 
 
@@ -322,6 +323,15 @@ def printed(text: str) -> str:
         return shown
     title = ngettext("Output of %(lines)s line", "Output of %(lines)s lines", lines, lines=lines)
     return f"<details><summary>{escape(title)}</summary>{shown}</details>"
+
+
+def printed_by(output: NotebookNode) -> str:
+    """The text of a stream or of an error; empty if there is nothing to see."""
+    if output.output_type == "stream":
+        text = output.text
+    else:
+        text = "\n".join(output.traceback) or f"{output.ename}: {output.evalue}"
+    return printed(text) if text.strip() else ""
 
 
 class Displayed:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 
 from nbformat import NotebookNode
@@ -24,8 +25,7 @@ from gradekit.page.displayed import (
     PAGE_SECONDS,
     Displayed,
     Pictures,
-    printed,
-    text_and_pictures,
+    printed_by,
     with_room,
 )
 from gradekit.page.headings import Heading, headings, page_titles
@@ -189,9 +189,7 @@ class PageParts:
         return "".join([*parts, html[at:]])
 
     def _markdown(self, cell: NotebookNode) -> str:
-        text, embedded = text_and_pictures(cell.source)
-        html = self._within_budget(safe_markdown, text)
-        return self.pictures.put_into(html, embedded, cell.get("attachments") or {})
+        return self.pictures.formatted(cell.source, cell, partial(self._within_budget, safe_markdown))
 
     def _code(self, source: str) -> str:
         return self._within_budget(highlighted_code, source) if source.strip() else ""
@@ -213,14 +211,10 @@ class PageParts:
         )
 
     def _output(self, output: NotebookNode) -> str:
-        match output.output_type:
-            case "stream":
-                text = output.text
-            case "error":
-                text = "\n".join(output.traceback) or f"{output.ename}: {output.evalue}"
-            case _:
-                return self._lowered(self._displayed.html(output.data))
-        return with_room(self.budget, printed(text)) if text.strip() else ""
+        if output.output_type not in ("stream", "error"):
+            return self._lowered(self._displayed.html(output.data))
+        html = printed_by(output)
+        return with_room(self.budget, html) if html else ""
 
     def _figure(self, address: str) -> str:
         self._figures += 1

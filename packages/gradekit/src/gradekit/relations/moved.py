@@ -10,10 +10,11 @@ from gradekit.inside.arrays import Numpy
 from gradekit.relations.evidence import ENOUGH_FOR_PLACES, InPlay, Pair, Relation, axis_in_words
 
 _CHOSEN = 5.0
-_REDUCTIONS: tuple[tuple[str, Callable[..., Numpy]], ...] = (
-    ("mean", np.mean),
-    ("sum", np.sum),
-    ("largest entry", np.max),
+#: a name, a sentence about the right entries, and the function
+_REDUCTIONS: tuple[tuple[str, str, Callable[..., Numpy]], ...] = (
+    ("sum", "It is the right one, summed", np.sum),
+    ("mean", "It is the right one, averaged", np.mean),
+    ("largest entry", "It is the largest of the right entries", np.max),
 )
 #: orders of axes that are tried
 _MOST_ORDERS = 24
@@ -169,11 +170,7 @@ def _reduced(pair: Pair) -> Iterator[Relation]:
     if not pair.right.ndim - 1 <= pair.found.ndim <= pair.right.ndim:
         return
     for axis in range(pair.right.ndim):
-        for text, function in (
-            ("It is the right one, summed", np.sum),
-            ("It is the right one, averaged", np.mean),
-            ("It is the largest of the right entries", np.max),
-        ):
+        for _, text, function in _REDUCTIONS:
             for keep in (False, True):
                 candidate = np.asarray(function(pair.right, axis=axis, keepdims=keep))
                 if pair.equals(candidate):
@@ -186,7 +183,7 @@ def _not_reduced(pair: Pair) -> Iterator[Relation]:
     """The right array is a sum, a mean or the like of the wrong one along an axis."""
     ndim = pair.found.ndim
     for axis in range(ndim) if ndim in (pair.right.ndim, pair.right.ndim + 1) else ():
-        for name, function in _REDUCTIONS:
+        for name, _, function in _REDUCTIONS:
             reduced = np.asarray(function(pair.found, axis=axis, keepdims=ndim == pair.right.ndim))
             if reduced.shape != pair.right.shape or pair.found.shape[axis] == 1:
                 continue

@@ -19,23 +19,18 @@ def text_relation(found: str, right: str) -> str:
     slight = _slight_difference([(found, right)])
     if slight and (slight != _PUNCTUATION or len(letters(right)) * _LETTER >= ENOUGH):
         return f"Only {slight} differ."
-    words = right.split()
-    if found == right[::-1]:
-        return "It is right, but written backwards."
-    if len(words) > 2 and found.split() == words[::-1]:
-        return "Its words are right, but in reverse order."
-    if len(words) > 2 and sorted(found.split()) == sorted(words):
-        return "Its words are right, but in another order."
-    most = len(found) >= max(8, len(right) / 2)
-    if right.startswith(found) and most:
-        return "It is right as far as it goes, but ends too early."
-    if found.startswith(right):
-        return "It begins with the right text and continues after it."
-    if right.endswith(found) and most:
-        return "It is right at the end, but its beginning is missing."
-    if found.endswith(right):
-        return "It ends with the right text, but something precedes it."
-    return ""
+    own, words = found.split(), right.split()
+    several, most = len(words) > 2, len(found) >= max(8, len(right) / 2)
+    relations = {
+        "It is right, but written backwards.": found == right[::-1],
+        "Its words are right, but in reverse order.": several and own == words[::-1],
+        "Its words are right, but in another order.": several and sorted(own) == sorted(words),
+        "It is right as far as it goes, but ends too early.": most and right.startswith(found),
+        "It begins with the right text and continues after it.": found.startswith(right),
+        "It is right at the end, but its beginning is missing.": most and right.endswith(found),
+        "It ends with the right text, but something precedes it.": found.endswith(right),
+    }
+    return next((text for text, holds in relations.items() if holds), "")
 
 
 def list_relation(found: list[Any], right: list[Any], same: Callable[[Any, Any], bool]) -> str:

@@ -27,7 +27,7 @@ from gradekit.page.displayed import (
     Displayed,
     Pictures,
     Room,
-    printed,
+    printed_by,
     text_and_pictures,
 )
 from gradekit.page.markdown import safe_markdown
@@ -134,20 +134,6 @@ _TEXTS = frozenset({".txt", ".md", ".tex", ".html", ".htm", ".rtf", ".py"})
 
 
 @dataclass(frozen=True)
-class _Shown:
-    where: str
-    text: str
-    html: str
-    is_code: bool
-
-
-@dataclass(frozen=True)
-class _File:
-    name: str
-    html: str
-
-
-@dataclass(frozen=True)
 class AnswerOnPage:
     """An answer on the page of a grader, without the student's name. `reading` is "First" or "Second"."""
 
@@ -174,18 +160,9 @@ def answer_as_html(read: AnswerAsRead, room: Room, most: int = SHOWN_OF_TEXT) ->
     template = page_environment(_TEMPLATES).get_template("answer.html.j2")
     return template.render(
         notes=[text_shown(note, most) for note in read.notes],
-        passages=[
-            _Shown(
-                one.where,
-                text_shown(one.text, most),
-                _as_page(one, pictures),
-                one.cell.cell_type == "code",
-            )
-            for one in read.passages
-        ],
+        passages=[(one, text_shown(one.text, most), _as_page(one, pictures)) for one in read.passages],
         files=[
-            _File(printable(name), _file_as_html(read.folder, name, pictures))
-            for name in read.files[:_MAX_FILES]
+            (printable(name), _file_as_html(read.folder, name, pictures)) for name in read.files[:_MAX_FILES]
         ],
         more_files=max(0, len(read.files) - _MAX_FILES),
     )
@@ -202,10 +179,11 @@ def question_as_html(assignment: Assignment, notebook: str, cell: str) -> str:
     parts = []
     for title, one in (("Question", cells[place - 1] if place else None), ("Model answer", cells[place])):
         if one is not None:
-            text, embedded = text_and_pictures(without_markers(one.source))
-            is_code = one.cell_type == "code"
-            html = f"<pre>{escape(text)}</pre>" if is_code else _without_headings(safe_markdown(text))
-            shown = pictures.put_into(html, embedded, one.get("attachments") or {})
+            source = without_markers(one.source)
+            if one.cell_type == "code":
+                shown = f"<pre>{escape(text_and_pictures(source)[0])}</pre>"
+            else:
+                shown = _without_headings(pictures.formatted(source, one))
             parts.append(f'<p class="where">{title}:</p><div class="shown">{shown}</div>')
     return "".join(parts)
 
@@ -227,8 +205,7 @@ def _as_page(passage: Passage, pictures: Pictures) -> str:
         return _outputs(cell, pictures)
     html = ""
     if _MAY_NEED_A_PAGE.search(cell.source):
-        text, embedded = text_and_pictures(cell.source)
-        html = pictures.put_into(safe_markdown(text[:SHOWN_OF_TEXT]), embedded, cell.get("attachments") or {})
+        html = pictures.formatted(cell.source, cell, lambda text: safe_markdown(text[:SHOWN_OF_TEXT]))
         html = _without_headings(html)
         html = html if _NEEDS_A_PAGE.search(html) else ""
     for name in passage.unmentioned:
@@ -245,13 +222,8 @@ def _outputs(cell: NotebookNode, pictures: Pictures) -> str:
     displayed = Displayed(pictures, PageBudget(_SECONDS, _CHARACTERS), _figure)
     parts = []
     for output in cell.get("outputs") or []:
-        match output.output_type:
-            case "stream":
-                parts.append(printed(output.text) if output.text.strip() else "")
-            case "error":
-                parts.append(printed("\n".join(output.traceback) or f"{output.ename}: {output.evalue}"))
-            case _:
-                parts.append(_without_headings(displayed.html(output.data)))
+        is_text = output.output_type in ("stream", "error")
+        parts.append(printed_by(output) if is_text else _without_headings(displayed.html(output.data)))
     return "".join(parts)
 
 

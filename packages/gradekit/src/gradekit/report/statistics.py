@@ -272,12 +272,11 @@ def answer_groups(results: ClassTable) -> list[AnswerGroup]:
         for alike in _alike(check.key, results):
             if len(alike.students) >= SMALLEST_GROUP:
                 merged.setdefault((check.exercise, tuple(alike.students)), []).append(alike)
-    groups = []
-    used: set[str] = set()
+    groups: list[AnswerGroup] = []
     for (exercise, students), found in merged.items():
         named = next((alike.result for alike in found if alike.result.diagnosis), found[0].result)
         checks = tuple(alike.check.split("::")[1] for alike in found)
-        id = _unused(f"{exercise_name(exercise)}-{found[0].digest}", used)
+        id = _unused(f"{exercise_name(exercise)}-{found[0].digest}", {group.id for group in groups})
         first, numbers = found[0].result, tuple(found[0].result.fingerprint_numbers)
         same = first.message, first.fingerprint, numbers, named.mistake, named.diagnosis
         same_output = not all(is_of_message(alike.result.fingerprint) for alike in found)
@@ -320,9 +319,7 @@ def _alike(check: str, results: ClassTable) -> list[_Alike]:
 
 def _unused(id: str, used: set[str]) -> str:
     numbered = (f"{id}-{number}" for number in range(2, len(used) + 3))
-    free = next(name for name in (id, *numbered) if name not in used)
-    used.add(free)
-    return free
+    return next(name for name in (id, *numbered) if name not in used)
 
 
 def answer_code(course: RunningCourse, assignment: Assignment, student: str, cell: str) -> str:

@@ -6,7 +6,7 @@ or that may be in another place, has to be read by itself.
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from urllib.parse import unquote
@@ -21,7 +21,6 @@ from gradekit.course.files import files_in
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import NotShown, Pictures, addresses_in, attached_only, text_and_pictures
-from gradekit.page.markdown import safe_markdown
 from gradekit.submission.attachments import ADDRESS, DATA, Attachments, picture_in
 from gradekit.submission.elsewhere import added_text, prose_in
 from gradekit.submission.extra_files import handed_out_files, own_files
@@ -64,8 +63,7 @@ class Passage:
     @property
     def names(self) -> list[str]:
         """The names of the pictures in the cell, as far as they have some."""
-        html = _formatted(self.cell)
-        shown = [unquote(address.removeprefix(ADDRESS)) for address in addresses_in(html)]
+        shown = [unquote(address.removeprefix(ADDRESS)) for address in _shown(self.cell)]
         embedded = sum(address.startswith("embedded:") for address in shown)
         drawn = sum(bool(picture_in(data)) for data in _displayed(self.cell))
         return [
@@ -340,7 +338,7 @@ class _Work:
             embedded = text_and_pictures(cell.source)[1]
             known = original.source if original is not None else ""
             found |= {_digest(one) for one in embedded if one not in known}
-            for address in addresses_in(_formatted(cell)):
+            for address in _shown(cell):
                 if address.startswith("embedded:") or address in known:
                     continue
                 try:
@@ -358,11 +356,10 @@ def _elsewhere(place: int) -> str:
     return f"The student's text in the cell number {place + 1}"
 
 
-def _formatted(cell: NotebookNode) -> str:
-    """The text of a cell as HTML if it may show pictures; else empty."""
-    if cell.cell_type == "code" or not _MAY_SHOW.search(cell.source):
-        return ""
-    return safe_markdown(text_and_pictures(cell.source)[0])
+def _shown(cell: NotebookNode) -> Iterable[str]:
+    """The addresses of the pictures that the text of a cell shows."""
+    may_show = cell.cell_type != "code" and _MAY_SHOW.search(cell.source)
+    return addresses_in(cell.source) if may_show else ()
 
 
 def _displayed(cell: NotebookNode) -> list[NotebookNode]:
