@@ -352,7 +352,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("authoring/new/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
     ("authoring/new/__init__.py", "gradekit new NAME"): Elsewhere("test_new.py"),
-    ("authoring/demo.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
+    ("authoring/samples.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
     ("authoring/doctor.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("cli/starting.py", "gradekit help {}"): Elsewhere("test_starting.py"),
     ("cli/starting.py", "gradekit help checks"): Elsewhere("test_starting.py"),

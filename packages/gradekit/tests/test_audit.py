@@ -7,7 +7,7 @@ import pytest
 from nbformat import v4
 
 from gradekit.authoring.audit import audit_lines, figures, run_audit
-from gradekit.authoring.recording import record
+from gradekit.authoring.grade_variants import record
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import CourseError
 

@@ -15,10 +15,12 @@ from gradekit.authoring.grade_variants import (
     Progress,
     VariantOrName,
     degenerate_answers,
+    failed_checks,
     grade_variants,
+    mistake_records,
     name_of,
+    require_checks,
 )
-from gradekit.authoring.recording import failed_checks, mistake_records, require_checks
 from gradekit.checks.comparison import difference
 from gradekit.checks.reference import PACKED, Store, from_stored
 from gradekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside

@@ -1,6 +1,5 @@
 """`gradekit doctor`: examine this machine and this course folder, and say how to fix what is wrong."""
 
-import importlib.metadata
 import os
 import platform
 import shutil
@@ -12,8 +11,8 @@ from pathlib import Path
 
 import psutil
 from nbformat import v4
-from packaging.requirements import Requirement
 
+from gradekit.authoring.standalone import requirements_of
 from gradekit.checks.reference import Store
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course, CourseError, refuse_pattern
@@ -121,8 +120,7 @@ def examine_course(root: Path) -> Iterator[Finding]:
 
 
 def _packages() -> Finding:
-    required = [Requirement(line) for line in importlib.metadata.requires("gradekit") or []]
-    required = [each for each in required if not each.marker or each.marker.evaluate({"extra": ""})]
+    required = requirements_of("gradekit")
     wrong = []
     for requirement in required:
         version = installed_version(requirement.name)

@@ -136,7 +136,7 @@ def _audit_names(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> None:
-    from gradekit.authoring.recording import record
+    from gradekit.authoring.grade_variants import record
 
     for assignment in course_and_assignments(options)[1]:
         with _progress(assignment.name) as progress:
@@ -186,8 +186,8 @@ def _replace(folder: Path, new: Path) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
+    from gradekit.authoring.grade_variants import record
     from gradekit.authoring.new import write_assignment
-    from gradekit.authoring.recording import record
 
     course = course_of(options)
     assignment = write_assignment(course.layout, options.name, options.arrays)

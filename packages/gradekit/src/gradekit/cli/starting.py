@@ -77,8 +77,8 @@ def _help(options: argparse.Namespace) -> None:
 
 
 def _init(options: argparse.Namespace) -> None:
+    from gradekit.authoring.grade_variants import record
     from gradekit.authoring.new import write_assignment, write_course
-    from gradekit.authoring.recording import record
     from gradekit.grading.running_course import RunningCourse
 
     folder = (options.course_dir or Path()) / options.folder
@@ -108,7 +108,7 @@ def _init(options: argparse.Namespace) -> None:
 
 def _demo(options: argparse.Namespace) -> int:
     before = time.monotonic()
-    from gradekit.authoring.demo import write_demo
+    from gradekit.authoring.samples import write_demo
     from sandbox_kernel.bubblewrap import sandbox_problem
 
     if options.course_dir is not None:

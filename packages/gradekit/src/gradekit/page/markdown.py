@@ -6,10 +6,10 @@ plain text.
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from html import escape, unescape
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, TypeVar
 from xml.etree.ElementTree import Element
 
 import nh3
@@ -76,6 +76,7 @@ _MATH_ATTRIBUTES = {
     *("displaystyle", "scriptlevel", "separator", "movablelimits", "accent", "linebreak"),
 }
 _MAX_SPACE = 4  # em
+T = TypeVar("T")
 
 
 class _Renderer(IPythonRenderer):
@@ -109,21 +110,29 @@ class _Renderer(IPythonRenderer):
         return self.block_math(f"\\begin{{{name}}}{body}\\end{{{name}}}")
 
 
+def remembering(texts: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Remembers the results of a function for the latest short texts: the instructor's are the same on every page."""
+
+    def remember(function: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(texts)(function)
+        return wraps(function)(lambda text: cached(text) if len(text) <= _CACHED else function(text))
+
+    return remember
+
+
+@remembering(128)
 def safe_markdown(source: str) -> str:
     """Render markdown, with formulas as MathML.
 
     Pictures have the addresses that the text gives them: `Pictures.put_into` must replace each.
     """
-    return _cached_markdown(source) if len(source) <= _CACHED else render_markdown(source)
+    return render_markdown(source)
 
 
 def render_markdown(source: str) -> str:
     """Like `safe_markdown`, without the cache."""
     linear = all(found[1] in _LEXERS for found in _FENCE.finditer(source[:_SMALL]))
     return _within_limits(_formatted, source, linear)
-
-
-_cached_markdown = lru_cache(maxsize=128)(render_markdown)  # the instructor's text is the same on every page
 
 
 def as_plain_text(source: str, why: str) -> str:
@@ -214,18 +223,16 @@ def plain_text(html: str) -> str:
 
 def highlighted_code(source: str, *args: Any, **options: Any) -> str:
     """Highlight Python code. Replaces nbconvert's filter `highlight_code`, whose options are ignored."""
-    return _cached_code(source) if len(source) <= _CACHED else _render_code(source)
+    return _render_code(source)
 
 
+@remembering(128)
 def _render_code(source: str) -> str:
     longest = max(map(len, source.splitlines()), default=0)
     if len(source) <= MAX_FORMATTED_CHARACTERS and longest > MAX_LINE:
         return f"<pre>{escape(source)}</pre>"
     # a cell magic chooses another lexer
     return _within_limits(_highlighted, source, linear="%%" not in source and not _BLANKS.search(source))
-
-
-_cached_code = lru_cache(maxsize=128)(_render_code)
 
 
 def _highlighted(source: str) -> str:

@@ -146,11 +146,8 @@ def _beside_nan(pair: Pair) -> str:
     if not pair.same_shape or not finite.any():
         return ""
     limit = pair.tight + pair.rtol * np.abs(pair.right[finite])
-    if (np.abs(pair.found[finite] - pair.right[finite]) > limit).any() or pair.bits(
-        pair.right, finite
-    ) < ENOUGH:
-        return ""
-    return "All other entries are right."
+    all_right = not (np.abs(pair.found[finite] - pair.right[finite]) > limit).any()
+    return "All other entries are right." if all_right and pair.bits(pair.right, finite) >= ENOUGH else ""
 
 
 def _of_a_list(found: Any, right: Any, tolerance: Tolerance) -> str:
@@ -176,7 +173,7 @@ def _of_lists(found: list[Any], right: list[Any], tolerance: Tolerance, play: In
     if len(found) != len(right):
         return ""
     place = next(
-        (n for n, (one, two) in enumerate(zip(found, right, strict=True)) if not same(one, two)), None
+        (place for place, pair in enumerate(zip(found, right, strict=True)) if not same(*pair)), None
     )
     if place is None:
         return ""
