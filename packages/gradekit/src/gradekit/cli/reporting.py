@@ -123,14 +123,7 @@ def _share(text: str) -> float:
 
 
 def _deal(options: argparse.Namespace) -> None:
-    from gradekit.report.deal import (
-        Dealt,
-        deal_out,
-        grader_names,
-        read_lists,
-        read_scores,
-        write_lists,
-    )
+    from gradekit.report.deal import Dealt, deal_out, grader_names, read_lists, read_scores, write_lists
     from gradekit.report.written import answers_to_grade, students_without_notebook
 
     if (options.to is None) == (options.scores is None):

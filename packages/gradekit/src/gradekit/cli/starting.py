@@ -145,11 +145,17 @@ def _demo(options: argparse.Namespace) -> int:
             "  cd .. && gradekit init my-course   # a course of your own",
         ]
     )
-    if not options.no_open and has_desktop():
+    if not options.no_open:
+        _show(page)
+    return 0
+
+
+def _show(page: Path) -> None:
+    """Show a page in the browser, if there is one."""
+    if has_desktop():
         import webbrowser
 
         webbrowser.open(page.as_uri())
-    return 0
 
 
 def _activating() -> list[str]:
@@ -322,10 +328,8 @@ def _learn(options: argparse.Namespace) -> int:
         print_lines(_with_solution(own, assignment))
     elif options.check:
         page = _check(desk, own, assignment)
-        if not options.no_open and has_desktop():
-            import webbrowser
-
-            webbrowser.open(page.as_uri())
+        if not options.no_open:
+            _show(page)
     else:
         _open(desk, own, assignment, not options.no_open)
     return 0

@@ -343,11 +343,7 @@ class Displayed:
     """
 
     def __init__(
-        self,
-        pictures: Pictures,
-        budget: PageBudget,
-        figure: Callable[[str], str],
-        own: Collection[str] = (),
+        self, pictures: Pictures, budget: PageBudget, figure: Callable[[str], str], own: Collection[str] = ()
     ) -> None:
         self._pictures = pictures
         self._budget = budget

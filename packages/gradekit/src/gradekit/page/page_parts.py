@@ -20,14 +20,7 @@ from gradekit.course.cells import (
 from gradekit.course.language import N_, _
 from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import checks_as_html, code_marked, exercise_as_html, is_check_output
-from gradekit.page.displayed import (
-    PAGE_CHARACTERS,
-    PAGE_SECONDS,
-    Displayed,
-    Pictures,
-    printed_by,
-    with_room,
-)
+from gradekit.page.displayed import PAGE_CHARACTERS, PAGE_SECONDS, Displayed, Pictures, printed_by, with_room
 from gradekit.page.headings import Heading, headings, page_titles
 from gradekit.page.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
 from gradekit.verdict.results import SubmissionResult, points_in_words, score_in_words

@@ -293,10 +293,7 @@ def _beside_the_diagonal(pair: Pair) -> Iterator[Relation]:
 
 
 def _by_sign(pair: Pair) -> Iterator[Relation]:
-    for words, region in (
-        ("negative", pair.right < -pair.tight),
-        ("positive", pair.right > pair.tight),
-    ):
+    for words, region in (("negative", pair.right < -pair.tight), ("positive", pair.right > pair.tight)):
         if 3 <= region.sum() <= region.size - 3 and pair.off[region].all() and not pair.off[~region].any():
             yield Relation(f"It is wrong only where it should be {words}.", _right_in(pair, ~region), rank=2)
 

@@ -15,13 +15,7 @@ from gradekit.course.printing import counted, first_of, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import code_marked
 from gradekit.report.graders import Calibration, calibration, calibration_lines
-from gradekit.report.pages import (
-    DefenseFound,
-    SimilarityFound,
-    folder_of,
-    page_environment,
-    save_page,
-)
+from gradekit.report.pages import DefenseFound, SimilarityFound, folder_of, page_environment, save_page
 from gradekit.report.statistics import (
     ENOUGH_STUDENTS,
     AnswerGroup,
@@ -114,9 +108,7 @@ class ClassReport:
 
 
 def make_report(
-    course: RunningCourse,
-    results: ClassTable,
-    earlier: Iterable[ClassTable] = (),
+    course: RunningCourse, results: ClassTable, earlier: Iterable[ClassTable] = ()
 ) -> ClassReport:
     """Collect the contents of the report of an assignment.
 

@@ -284,11 +284,7 @@ def _compare_assignment(
 
 
 def _joined(
-    copies: tuple[CourseCopy, CourseCopy],
-    name: str,
-    theirs: _Scores,
-    own: _Scores,
-    failures: dict[str, str],
+    copies: tuple[CourseCopy, CourseCopy], name: str, theirs: _Scores, own: _Scores, failures: dict[str, str]
 ) -> Iterator[ScorePair]:
     plain, ours = copies
     assignment = ours.course.assignment(name)

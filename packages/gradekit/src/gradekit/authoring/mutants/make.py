@@ -182,7 +182,7 @@ def _of_cell(assignment: Assignment, cell: str, source: str, tests: tuple[str, .
         return
     text = files("gradekit.authoring.mutants").joinpath("faults.py").read_text(encoding="utf-8")
     watched = "\n".join(f"{name} = watched({name}, {name!r})" for name in targets)
-    variant = _Watched(f"the notes of {cell}", cell, source=f"{source}\n{text}\n{watched}", tests=tests)
+    variant = Mutant(f"the notes of {cell}", cell, source=f"{source}\n{text}\n{watched}", tests=tests)
     notes = value_after(assignment, variant, "_seen")
     for name in targets:
         for fault, parameter in _faults_of(_Notes(**notes[name])):
@@ -194,16 +194,6 @@ def _of_cell(assignment: Assignment, cell: str, source: str, tests: tuple[str, .
                 after=words,
                 tests=tests,
             )
-
-
-@dataclass(frozen=True)
-class _Watched(Variant):
-    """The solution, which notes what it is called with; all of its test cells are graded."""
-
-    tests: tuple[str, ...] = ()
-
-    def exercises(self) -> set[str]:
-        return set(self.tests)
 
 
 @dataclass(frozen=True)
