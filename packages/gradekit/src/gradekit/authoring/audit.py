@@ -65,7 +65,6 @@ class Audit:
         return [problem for problems_of_kind in kinds for problem in problems_of_kind(self)]
 
     def exercise_of(self, variant: Variant) -> ExerciseResult | None:
-        """The variant's result in its own exercise."""
         return self.results[variant.name].exercise(variant.exercise)
 
     def costs(self) -> dict[str, float]:
@@ -188,7 +187,6 @@ def _comparable(key: str, tensor: Array) -> Any:
 
 
 def _disproportionate(audit: Audit) -> Iterator[str]:
-    """Mistakes that cost too much or too little, without saying why."""
     reasons = {mistake.name: mistake.cost for mistake in audit.mistakes}
     for name, share in audit.costs().items():
         if share and not LEAST_COST <= share <= MOST_COST and not reasons[name]:

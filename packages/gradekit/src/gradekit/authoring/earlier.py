@@ -95,7 +95,6 @@ class _Parts:
         )
 
     def take(self, assignment: Assignment, name: str) -> None:
-        """Take the statements of one notebook that define `name`."""
         cells = [cell for cell in _cells(assignment) if name in defined_names(cell.source)]
         if not cells:
             raise CourseError(f"no notebook of {assignment.name} defines `{name}`")
@@ -159,7 +158,6 @@ class _Cell:
         }
 
     def imports(self, name: str) -> bool:
-        """True if the cell binds `name` by an import."""
         return any(
             isinstance(statement, ast.Import | ast.ImportFrom)
             and name in defined_names(ast.unparse(statement))

@@ -200,7 +200,6 @@ def _offered(variant: VariantOrName) -> Offer:
 
 
 def _merged(found: Sequence[Graded]) -> Graded:
-    """The results of several notebooks as one."""
     exercises = [exercise for graded in found for exercise in graded.result.exercises]
     observations = {name: seen for graded in found for name, seen in graded.observations.items()}
     messages = {name: text for graded in found for name, text in graded.messages.items()}

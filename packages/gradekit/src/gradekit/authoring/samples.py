@@ -144,7 +144,6 @@ def _main_name(notebook: NotebookNode, main: str) -> str:
 
 
 def _around(above: str, below: str = "") -> Change:
-    """Add code above and below the main answer."""
 
     def change(notebook: NotebookNode, main: str) -> None:
         cell = _cell_named(notebook, main)

@@ -34,7 +34,6 @@ _COMPANIONS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns its exit code."""
     # before the course's configuration imports NumPy: a process with several threads can't be forked safely
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     gc.set_threshold(_COLLECT_AFTER, 10, 10)

@@ -216,7 +216,6 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _below(root: Path, path: Path) -> Path:
-    """The path, relative to `root` if it is below it."""
     return path.relative_to(root) if path.is_relative_to(root) else path
 
 

@@ -196,7 +196,6 @@ def _penalties(course: "RunningCourse", assignment: "Assignment") -> dict[str, f
 
 
 def _changed_penalties(before: dict[str, float], after: dict[str, float]) -> Iterator[str]:
-    """A sentence about each student who has lost more or less for handing in late than before."""
     for student, now in sorted(after.items()):
         then = before.get(student, 0.0)
         if abs(now - then) > 1e-9:
@@ -412,7 +411,6 @@ def _show_status(course: "RunningCourse", as_json: bool) -> int:
 
 
 def _deadlines(course: "RunningCourse") -> "Iterator[str]":
-    """The deadlines of all assignments, as they are understood."""
     from gradekit.course.course_time import CourseTime
     from gradekit.grading.deadlines import deadline_lines
 

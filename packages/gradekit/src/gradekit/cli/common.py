@@ -152,7 +152,6 @@ def print_json(data: dict[str, Any]) -> None:
 
 
 def at_least_one(text: str) -> int:
-    """Parse a number of workers."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)

@@ -151,7 +151,6 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _show(page: Path) -> None:
-    """Show a page in the browser, if there is one."""
     if has_desktop():
         import webbrowser
 

@@ -129,7 +129,6 @@ def _wanted(kind: str, expected: Any) -> str:
 
 
 def _hint(actual: Any, expected: Any) -> str:
-    """How to turn the actual value into one of the expected type."""
     kinds = _kind(actual), _kind(expected)
     if kinds == ("Series", "DataFrame"):
         return ": `.to_frame()` or double brackets, as in `df[[...]]`, make one"

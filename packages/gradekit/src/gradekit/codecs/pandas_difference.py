@@ -121,7 +121,6 @@ def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
 
 
 def _index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | None:
-    """How an index differs from the right one of the same length."""
     names, dtypes = NAMES not in ignore, DTYPES not in ignore
     if own.nlevels != right.nlevels:
         return f"has an index with {counted(own.nlevels, 'level')}, but should have {right.nlevels}"
@@ -173,14 +172,15 @@ def _dtype_hint(own: Any, wanted: Any) -> str:
     found = own.dtype
     if str(found) == "object" and (hint := _hint_for_objects(own, wanted)):
         return hint
-    if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
-        return ": it holds text or other objects instead of True and False"
+    if str(found) in _TEXT:
+        if pd.api.types.is_bool_dtype(wanted):
+            return ": it holds text or other objects instead of True and False"
+        if pd.api.types.is_numeric_dtype(wanted):
+            return ": convert the text to numbers, as with `pd.to_numeric`"
+        if str(wanted).startswith("datetime64"):
+            return ": convert the text to dates with `pd.to_datetime`"
     if "datetime64" in str(found) and "datetime64" in str(wanted) and len(str(found)) > len(str(wanted)):
         return ": remove the time zone with `tz_localize(None)`"
-    if str(found) in _TEXT and pd.api.types.is_numeric_dtype(wanted):
-        return ": convert the text to numbers, as with `pd.to_numeric`"
-    if str(found) in _TEXT and str(wanted).startswith("datetime64"):
-        return ": convert the text to dates with `pd.to_datetime`"
     if isinstance(wanted, pd.CategoricalDtype):
         return ': use `astype("category")`'
     if found.kind == "f" and wanted.kind in "iu" and own.isna().any():
@@ -325,7 +325,6 @@ def _same_name(one: Any, other: Any) -> bool:
 
 
 def _names(index: Any) -> str:
-    """The names of an index in a sentence."""
     if all(name is None for name in index.names):
         return "no name"
     return f"the {'names' if index.nlevels > 1 else 'name'} {_some(index.names)}"
@@ -388,7 +387,6 @@ def written(value: Any) -> str:
 
 
 def _some(labels: Iterable[Any], most: int = _SHOWN) -> str:
-    """A few labels in a sentence."""
     found = list(labels)
     return ", ".join(map(written, found[:most])) + (", …" if len(found) > most else "")
 

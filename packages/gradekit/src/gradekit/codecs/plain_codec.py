@@ -133,7 +133,6 @@ def _some(names: list[Any]) -> str:
 
 
 def _hint(actual: Any, expected: Any) -> str:
-    """What to do about an array, a list or a tuple where a different one of these is required."""
     if isinstance(expected, list) and is_array(actual) and actual.ndim:
         return ": turn it into one with `.tolist()`"
     if isinstance(expected, list) and isinstance(actual, tuple):
@@ -287,7 +286,6 @@ def _as_text(array: Any) -> Any:
 
 
 def _exact_difference(found: Numpy, right: Numpy) -> str | None:
-    """How two arrays of text, dates or Python objects differ."""
     both_missing = np.array((found != found) & (right != right), dtype=bool)
     off = np.array(found != right, dtype=bool) & ~both_missing
     if not off.any():
@@ -341,5 +339,4 @@ def _where_nan(hits: Numpy) -> str:
 
 
 def _place(hits: Numpy) -> list[int]:
-    """The index of the first hit."""
     return [int(index) for index in np.argwhere(hits)[0]]

@@ -60,12 +60,10 @@ def check_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode
 
 
 def is_check_output(output: NotebookNode) -> bool:
-    """True for what `check_output` made."""
     return _CHECKS in output.get("metadata", {})
 
 
 def checks_as_text(exercise: ExerciseResult) -> str:
-    """The score of the exercise, and its checks with their explanations."""
     lines = [score_in_words(exercise.earned, exercise.points)]
     for check in exercise.checks:
         lines.append(f"{_(check.outcome):>12}  {check.earned:g}/{check.points:g}  {check.sentence}")
@@ -148,7 +146,6 @@ def _request(line: str) -> str:
 
 
 def _findings(check: CheckResult) -> list[tuple[str, str]]:
-    """The findings of a check that did not pass, with their labels, in reading order."""
     return [
         (N_("Came out"), check.message),
         (N_("How it differs"), check.relation),

@@ -204,7 +204,6 @@ def has_own_picture(
 
 
 def addresses_in(text: str) -> Iterator[str]:
-    """The addresses of the pictures that a text in Markdown shows."""
     html = safe_markdown(text_and_pictures(text)[0])
     return (unescape(source[1]) for source in _SOURCE.finditer(html))
 
@@ -269,7 +268,6 @@ def _folded(name: str) -> str:
 
 
 def _sentence(address: str, description: str, why: str) -> str:
-    """What is shown in place of a picture."""
     if address.startswith(_EMBEDDED):
         name = description or _("in this text")
     else:
@@ -426,5 +424,4 @@ def displayed(context: Context, output: NotebookNode) -> str:
 
 
 def plain_figure(address: str) -> str:
-    """A picture on a page that doesn't number its figures."""
     return f'<img alt="" src="{address}">'

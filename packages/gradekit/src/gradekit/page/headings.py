@@ -155,7 +155,6 @@ def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = No
 
 
 def _numbered(titles: dict[str, str]) -> dict[str, str]:
-    """The titles, with numbers after those that several cells share."""
     shared = Counter(titles.values())
     seen: Counter[str] = Counter()
     numbered = {}

@@ -151,7 +151,6 @@ def _beside_nan(pair: Pair) -> str:
 
 
 def _of_a_list(found: Any, right: Any, tolerance: Tolerance) -> str:
-    """A sentence about a list of numbers where an array should be."""
     if not isinstance(found, list | tuple) or len(found) > _MOST_ENTRIES:
         return ""
     try:

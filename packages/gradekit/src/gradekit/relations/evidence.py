@@ -71,7 +71,6 @@ class Pair:
 
     @cached_property
     def kinds(self) -> int:
-        """The number of different entries in the two arrays."""
         return len(np.unique(np.concatenate([self.found.ravel(), self.right.ravel()])))
 
     @cached_property

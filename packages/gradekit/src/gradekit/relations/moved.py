@@ -53,7 +53,6 @@ def _axes_exchanged(pair: Pair) -> Iterator[Relation]:
 
 
 def _along(pair: Pair, axis: int) -> Iterator[Relation]:
-    """Relations along one axis of two arrays of one shape."""
     words, right = axis_in_words(axis, pair.right.ndim), pair.right
     with np.errstate(all="ignore"):
         mean = right.mean(axis, keepdims=True)

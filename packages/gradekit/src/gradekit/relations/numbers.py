@@ -152,7 +152,6 @@ def _offset(pair: Pair) -> Iterator[Relation]:
 
 
 def _factor_and_offset(pair: Pair) -> Iterator[Relation]:
-    """The line through the pairs of entries."""
     x, y = pair.right.ravel(), pair.found.ravel()
     middle = x - x.mean()
     slope = float((middle * y).sum() / np.square(middle).sum())
@@ -166,7 +165,6 @@ def _factor_and_offset(pair: Pair) -> Iterator[Relation]:
 
 
 def scalar_relation(found: float, right: float, play: InPlay) -> str:
-    """One sentence about a wrong number; empty if none is sure."""
     if not (isfinite(found) and isfinite(right)):
         return ""
     if 0 < right < 1 and found > 1 and _same(found, 100 * right):

@@ -43,8 +43,8 @@ def list_relation(found: list[Any], right: list[Any], same: Callable[[Any, Any],
         return ""
     if equal(found, right):
         return "Its entries are right: only the type of the whole is wrong."
-    many, as_long = len(right) > 1, len(found) == len(right)
-    if many and equal(found, right[::-1]):
+    as_long = len(found) == len(right)
+    if len(right) > 1 and equal(found, right[::-1]):
         return "Its entries are right, but in reverse order."
     if _telling(right[1:]) and equal(found, right[1:]):
         return "The first entry is missing; the rest is right."

@@ -253,7 +253,6 @@ def report_as_html(report: ClassReport) -> str:
 
 
 def _as_data(report: ClassReport) -> dict[str, Any]:
-    """The report as plain values."""
     results = report.results
     return {
         "assignment": results.assignment,

@@ -221,7 +221,6 @@ def _items(assignment: Assignment, scores: Sequence[_Scored]) -> Iterator[ItemAg
 
 
 def calibration_lines(found: Calibration) -> Iterator[str]:
-    """The comparison in a few lines of text."""
     for own in found.graders:
         spread = ""
         if own.quartiles:

@@ -78,7 +78,6 @@ class Letters:
             table.writerow([*(str(defused(cell)) for cell in cells), text])  # a letter begins with no formula
 
     def _titled(self, move: Move) -> Move:
-        """The move with the exercise's title on the feedback page."""
         if move.notebook not in self._titles:
             try:
                 self._titles[move.notebook] = page_titles(self.assignment.released(move.notebook))

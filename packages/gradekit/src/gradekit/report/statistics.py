@@ -252,7 +252,6 @@ class AnswerGroup:
 
     @property
     def cell(self) -> str:
-        """The answer cell."""
         return exercise_name(self.exercise.rpartition("/")[2])
 
     @property

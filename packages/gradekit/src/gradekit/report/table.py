@@ -133,17 +133,14 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """How long grading took."""
         return sum(result.seconds for result in self.results)
 
     @cached_property
     def outcomes(self) -> dict[str, CheckResult]:
-        """The result of each check, by its key."""
         return {f"{label}::{check.name}": check for label, found in self.exercises for check in found.checks}
 
     @property
     def missed(self) -> int:
-        """The number of checks that were not passed."""
         return sum(outcome.outcome != CheckOutcome.PASSED for outcome in self.outcomes.values())
 
 
@@ -193,7 +190,6 @@ class ClassTable:
 
     @property
     def waiting(self) -> int:
-        """The number of answers awaiting manual grading."""
         return sum(len(row.waiting) for row in self.members)
 
     @cached_property
@@ -235,7 +231,6 @@ def never_graded(course: RunningCourse, known: Set[str]) -> set[str]:
 
 
 def was_graded(course: RunningCourse, assignment: Assignment) -> bool:
-    """True if any student's work in the assignment was autograded."""
     return bool(glob.glob(str(course.autograded("*", assignment.name) / "*.ipynb")))
 
 
@@ -321,7 +316,6 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
 
 
 def _labels(cells: Iterable[tuple[str, str]]) -> Labels:
-    """A label for each cell, given its notebook and grade_id."""
     known = list(cells)
     times = Counter(name for _, name in known)
     return {(book, name): name if times[name] == 1 else f"{book}/{name}" for book, name in known}

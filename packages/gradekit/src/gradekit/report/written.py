@@ -75,7 +75,6 @@ class Passage:
 
     @property
     def unmentioned(self) -> list[str]:
-        """The names of attachments that the text doesn't show."""
         return attached_only(self.cell)
 
 
@@ -357,13 +356,11 @@ def _elsewhere(place: int) -> str:
 
 
 def _shown(cell: NotebookNode) -> Iterable[str]:
-    """The addresses of the pictures that the text of a cell shows."""
     may_show = cell.cell_type != "code" and _MAY_SHOW.search(cell.source)
     return addresses_in(cell.source) if may_show else ()
 
 
 def _displayed(cell: NotebookNode) -> list[NotebookNode]:
-    """The data of the outputs of a cell."""
     return [output.data for output in cell.get("outputs") or [] if "data" in output]
 
 

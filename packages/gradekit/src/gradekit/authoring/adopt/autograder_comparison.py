@@ -111,7 +111,6 @@ def _different_error(theirs: NotebookNode, own: NotebookNode, cell: str) -> str:
 
 
 def _in_sandbox(number: int, ename: str, evalue: str) -> str:
-    """A sentence about an exception that a cell raises in the sandbox only."""
     if ename == "ModuleNotFoundError":
         return f"Cell {number}: {evalue} in the sandbox. Install the package in gradekit's environment (see `gradekit doctor`)."
     if _NETWORK.search(f"{ename} {evalue}"):
@@ -340,7 +339,6 @@ def _generate(copy: CourseCopy, course: RunningCourse, name: str) -> None:
 
 
 def _in_course(text: str, copy: CourseCopy, course: RunningCourse) -> str:
-    """The text with the folder of the course in place of its copy."""
     return text.replace(str(copy.root), str(course.root))
 
 
@@ -366,14 +364,12 @@ def first_error(log: str) -> str:
 
 
 def _messages(log: str) -> list[tuple[str, str]]:
-    """The level and the text of each message."""
     starts = list(_LOGGED.finditer(log))
     edges = [*(start.start() for start in starts), len(log)]
     return [(start[1], log[start.end() : end]) for start, end in zip(starts, edges[1:], strict=True)]
 
 
 def _exception_in(text: str) -> str:
-    """The exception that a traceback ends with."""
     lines = _EXCEPTION.findall(text) if "Traceback (most recent call last)" in text else []
     return shortened(lines[-1]) if lines else ""
 

@@ -72,12 +72,10 @@ class ConfigFile:
 
     @cached_property
     def imports(self) -> dict[str, str]:
-        """The path of each imported name."""
         return paths_in(self.tree)
 
     @cached_property
     def configure_calls(self) -> list[ast.Call]:
-        """The calls that plug gradekit in."""
         calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
         return [call for call in calls if path_of(call.func, self.imports) == f"{_PLUGIN}.{FUNCTION}"]
 
@@ -131,11 +129,9 @@ class Addition:
 
     @property
     def grown(self) -> ConfigFile:
-        """The file with the lines at its end."""
         return ConfigFile(self.file.path, self.file.content + self.addition)
 
     def diff(self) -> list[str]:
-        """The change as a unified diff."""
         before, after = (file.text.splitlines() for file in (self.file, self.grown))
         name = self.file.path.name
         return list(difflib.unified_diff(before, after, name, name, n=0, lineterm=""))

@@ -212,7 +212,6 @@ def _wrong_format(path: Path) -> Iterator[str]:
 
 
 def _kernel(notebook: NotebookNode) -> tuple[str, str]:
-    """The name of a notebook's kernel, and its language."""
     found = (notebook.metadata.get(key) for key in ("kernelspec", "language_info"))
     spec, info = (each if isinstance(each, dict) else {} for each in found)
     name = str(spec.get("name") or "")
@@ -348,11 +347,9 @@ class CourseReport:
 
     @property
     def changes(self) -> list[str]:
-        """Everything that will be different."""
         return [*self.settings_changes, *(text for each in self.notebooks for text in each.changes)]
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as plain data, for `--json`."""
         shown = asdict(self) | {"problems": self.problems, "changes": self.changes}
         return {key: shown[key] for key in ("root", "adopted", "assignments", "problems", "changes")}
 

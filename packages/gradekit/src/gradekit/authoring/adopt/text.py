@@ -33,7 +33,6 @@ _MEANINGS = {
 
 
 def report_lines(report: CourseReport) -> Iterator[str]:
-    """All that `gradekit adopt` prints."""
     yield f"{report.root}: {'already uses gradekit' if report.adopted else 'an nbgrader course without gradekit'}"
     for assignment in report.assignments:
         yield ""

@@ -106,7 +106,6 @@ def _random_state() -> bytes:
 
 
 def _changed(value: Any) -> Any:
-    """Another value of the same kind and shape."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -211,7 +210,6 @@ def _in_place(only_with_more: bool) -> _Fault:
 
 @_fault
 def _single_precision(function: _Function, args: Any, kwargs: Any) -> Any:
-    """Loses half the digits of double precision."""
     return _rounded(function(*args, **kwargs))
 
 

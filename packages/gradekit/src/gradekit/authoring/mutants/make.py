@@ -66,7 +66,6 @@ def solutions_of(assignment: Assignment) -> Iterator[Solution]:
 
 
 def mutants_of(assignment: Assignment) -> list[Mutant]:
-    """The mutants of all solutions."""
     return [
         mutant
         for solution in solutions_of(assignment)
@@ -130,7 +129,6 @@ def _changed_lines(source: str, mutated: str) -> tuple[str, str]:
 
 
 def _imported_names(notebook: NotebookNode) -> frozenset[str]:
-    """The names that the notebook's cells import."""
     return frozenset(
         name
         for cell in notebook.cells
@@ -212,7 +210,6 @@ class _Notes:
 
 
 def _faults_of(notes: _Notes) -> Iterator[tuple[str, str]]:
-    """The faults that a function can have, with the parameter that they are about."""
     returns = {kind.rstrip(", …") for kind in notes.returns}
     values = {"floats", "ids", "bools", "int", "float", "str"} & returns
     arrays = notes.takes("floats", "ids", "bools")

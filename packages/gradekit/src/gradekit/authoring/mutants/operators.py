@@ -101,7 +101,6 @@ class Code:
         return self._line_starts[node.end_lineno - 1] + node.end_col_offset
 
     def line_of(self, position: int) -> int:
-        """The number of the line that contains a position."""
         return self.bytes.count(b"\n", 0, position) + 1
 
     def between(self, start: int, end: int) -> str:
@@ -127,7 +126,6 @@ class Code:
             yield Edit(at, at + len(found[1].encode()), new)
 
     def exchange(self, first: ast.expr, second: ast.expr) -> Edit:
-        """Swap two expressions."""
         middle = self.between(self.end(first), self.start(second))
         text = f"{self.text(second)}{middle}{self.text(first)}"
         return Edit(self.start(first), self.end(second), text)
@@ -433,7 +431,6 @@ def _names_read(function: Function) -> set[str]:
 
 
 def _name_of(function: ast.expr) -> str:
-    """The last part of a dotted name."""
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""

@@ -73,7 +73,6 @@ class MutationTest:
         ]
 
     def scores(self) -> list[MutationScore]:
-        """A score for each exercise, in the order of the notebooks."""
         tried = Counter(mutant.cell for mutant in self.tried)
         survived = Counter(mutant.cell for mutant in self.tried if self.fates[mutant.name] == Fate())
         holes = Counter(mutant.cell for mutant in self.survivors)
@@ -143,7 +142,6 @@ def run_mutants(
 
 
 def _fate_of(assignment: Assignment, variant: Variant) -> Fate:
-    """Grade a mutant, or a solution."""
     try:
         result = grade_variant(assignment, variant, first_failure=True).result
     except CourseError as error:
@@ -215,7 +213,6 @@ def _said_of(assignment: Assignment, mutant: Mutant) -> dict[str, str]:
 
 
 def _changed(sources: dict[str, str], variant: Mutant | Mistake) -> str:
-    """The source of the cell with the variant's changes."""
     source = variant.source or sources.get(variant.cell, "")
     for old, new in variant.edits:
         source = source.replace(old, new)
@@ -223,7 +220,6 @@ def _changed(sources: dict[str, str], variant: Mutant | Mistake) -> str:
 
 
 def _is(mutant: Mutant, mistake: Mistake, sources: dict[str, str]) -> bool:
-    """Whether the two are the same code."""
     one, other = (ast.dump(ast.parse(_changed(sources, each))) for each in (mutant, mistake))
     return mutant.cell == mistake.cell and one == other
 
