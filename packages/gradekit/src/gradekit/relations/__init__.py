@@ -12,9 +12,8 @@ import numpy as np
 
 from gradekit.codecs import MOST_TOLD, Tolerance, codec_of
 from gradekit.inside.arrays import Numpy, as_array, is_array, to_numpy
-from gradekit.relations.evidence import ENOUGH, InPlay, Pair, Relation
 from gradekit.relations.moved import moved_relations, part_relations, shape_relation
-from gradekit.relations.numbers import number_relations, scalar_relation
+from gradekit.relations.numbers import ENOUGH, InPlay, Pair, Relation, number_relations, scalar_relation
 from gradekit.relations.plain import dict_relation, information, is_larger, list_relation, text_relation
 
 #: larger values would take too long

@@ -7,7 +7,7 @@ from math import lgamma, log, prod
 import numpy as np
 
 from gradekit.inside.arrays import Numpy
-from gradekit.relations.evidence import ENOUGH_FOR_PLACES, InPlay, Pair, Relation, axis_in_words
+from gradekit.relations.numbers import ENOUGH_FOR_PLACES, InPlay, Pair, Relation, axis_in_words
 
 _CHOSEN = 5.0
 #: a name, a sentence about the right entries, and the function
