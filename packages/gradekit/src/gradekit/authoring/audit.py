@@ -79,11 +79,7 @@ class Audit:
         passed = {}
         for answer in self.degenerate:
             exercise = self.exercise_of(answer)
-            checks = (
-                [check for check in exercise.checks if check.outcome == CheckOutcome.PASSED]
-                if exercise
-                else []
-            )
+            checks = [c for c in exercise.checks if c.outcome == CheckOutcome.PASSED] if exercise else []
             if checks:
                 passed[answer.name] = [f"{check.name} ({check.points:g})" for check in checks]
         return passed
@@ -262,28 +258,19 @@ def audit_lines(audit: Audit) -> Iterator[str]:
             yield f"  {number:>4}  {check.name} ({check.points:g})"
         is_shown = any(snippet.exercise == exercise.grade_id for snippet in snippets)
         width = max((len(mistake.name) for mistake in mistakes), default=0)
-        yield (
-            f"        {'':{width}}  "
-            + " ".join(f"{n:>2}" for n in range(1, len(exercise.checks) + 1))
-            + "  costs  named"
-            + ("  shown" if is_shown else "")
-        )
+        numbers = " ".join(f"{number:>2}" for number in range(1, len(exercise.checks) + 1))
+        yield f"        {'':{width}}  {numbers}  costs  named{'  shown' if is_shown else ''}"
         for mistake in mistakes:
             failed = failed_checks(results[mistake.name])
-            marks = []
-            for check in exercise.checks:
-                name = f"{exercise.grade_id}::{check.name}"
-                caught = "#" if name in mistake.checks() else "x"
-                marks.append(f" {caught if name in failed else '.'}")
+            names = [f"{exercise.grade_id}::{check.name}" for check in exercise.checks]
+            caught = {name: "#" if name in mistake.checks() else "x" for name in failed}
+            marks = " ".join(f" {caught.get(name, '.')}" for name in names)
             offered = results[mistake.name].exercise(exercise.grade_id)
             tried = [check.try_it for check in offered.checks] if offered else []
             shown = ("yes" if any(tried) else "-") if is_shown else ""
             named = "yes" if mistake_ids(results[mistake.name]) else "-"
-            yield (
-                f"        {mistake.name:{width}}  "
-                + " ".join(marks)
-                + f"  {shares.get(mistake.name, 0):>5.0%}  {named:5}  {shown}".rstrip()
-            )
+            share = f"{shares.get(mistake.name, 0):>5.0%}"
+            yield f"        {mistake.name:{width}}  {marks}  {share}  {named:5}  {shown}".rstrip()
     yield ""
     yield "  alternatives: " + ", ".join(
         f"{variant.name} {results[variant.name].earned:g}" for variant in audit.alternatives

@@ -40,9 +40,9 @@ MAX_PICTURE_BYTES, MAX_SVG_BYTES, MAX_PIXELS = 10 * 2**20, 2**20, 60_000_000
 PAGE_BYTES, PAGE_PIXELS, PAGE_PICTURES = 40 * 2**20, 500_000_000, 500
 #: key in the resources of a page in formgrader: its `Pictures`
 OF_PAGE = "gradekit_pictures"
-_PICTURE_TYPES = {
-    **{"PNG": "image/png", "JPEG": "image/jpeg", "MPO": "image/jpeg"},  # MPO: a JPEG from some phones
-    **{"GIF": "image/gif", "WEBP": "image/webp"},
+#: the last is a JPEG from some phones
+_PICTURE_TYPES = {kind: f"image/{kind.lower()}" for kind in ("PNG", "JPEG", "GIF", "WEBP")} | {
+    "MPO": "image/jpeg"
 }
 #: stands for a picture in the text itself while the text is formatted
 _EMBEDDED = "embedded:"
