@@ -1,4 +1,4 @@
-"""Tests the checks: grades every known mistake, every alternative answer, and the blank notebook; and the result as text."""
+"""Tests the checks: grades every known mistake, every alternative answer, and the blank notebook."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -231,8 +231,8 @@ def _words_of_checks(file: Path) -> set[str]:
     return used
 
 
-# Degenerate answers are made from the solution of every answer cell, and show which checks such an answer passes. A check of
-# a shape or a dtype may pass, but such an answer must not earn a whole exercise.
+# Degenerate answers are made from the solution of every answer cell, and show which checks such an answer passes. A
+# check of a shape or a dtype may pass, but such an answer must not earn a whole exercise.
 
 KINDS = ("zeros", "ones", "nan", "input")
 

@@ -1,7 +1,7 @@
 """Sample classes, for demos, sample pages and tests: submissions of every kind, and thirty with made-up names.
 
-The report on the thirty shows what that of a real class does. The course of `gradekit demo` has one small assignment about
-NumPy, and five submissions.
+The report on the thirty shows what that of a real class does. The course of `gradekit demo` has one small assignment
+about NumPy, and five submissions.
 """
 
 import json

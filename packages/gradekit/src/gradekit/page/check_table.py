@@ -1,6 +1,6 @@
 """Results on a page: the table of a test cell's checks, the beginning of the page, and what must not be shown yet.
 
-The table is also the test cell's output, in formgrader. The beginning has the causes that cost most, and each exercise's score.
+The table is also the test cell's output, in formgrader. The beginning has the causes that cost most, and the scores.
 """
 
 import re

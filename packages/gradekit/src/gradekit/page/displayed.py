@@ -193,9 +193,7 @@ def has_own_picture(
 ) -> bool:
     """True if a text that is as it was released shows a picture of the student's, attached or in a file.
 
-    Args:
-        folder: of the notebook.
-        handed_out: the files in it that aren't the student's.
+    `handed_out` are the files in the notebook's folder that aren't the student's.
     """
     if (cell.get("attachments") or {}) != (released.get("attachments") or {}):
         return True

@@ -142,11 +142,7 @@ def as_plain_text(source: str, why: str) -> str:
 
 
 def _within_limits(render: Callable[[str], str], source: str, linear: bool) -> str:
-    """Render a cell, or show it as plain text if it exceeds a limit.
-
-    Args:
-        linear: rendering takes linear time, so a small cell needs no child process.
-    """
+    """Render a cell, or show it as plain text beyond the limits. If it is `linear`, a small cell needs no child process."""
     if len(source) > MAX_FORMATTED_CHARACTERS:
         return as_plain_text(source, TOO_LONG)
     largest = MAX_GROWTH * len(source) + _FRAME
@@ -297,8 +293,8 @@ def _em_width(value: str) -> str:
         return "0em"
 
 
-# Raw HTML is made well-nested before it reaches a parser, which reopens an unclosed `<b>` in every paragraph that follows:
-# a few kilobytes with many of them would become gigabytes. Both steps take linear time and write each tag once.
+# Raw HTML is made well-nested before it reaches a parser, which reopens an unclosed `<b>` in every paragraph that
+# follows: a few kilobytes with many of them would become gigabytes. Both steps are linear and write each tag once.
 
 MAX_HTML_DEPTH = 40
 _VOID = {"br", "hr", "img"}

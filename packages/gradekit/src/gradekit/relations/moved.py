@@ -1,4 +1,4 @@
-"""Relations between places: axes exchanged, reversed or shifted; a different order or shape; sums; right in some places only."""
+"""Relations between places: axes exchanged or shifted; another order or shape; sums; right in some places only."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice, permutations

@@ -1,6 +1,6 @@
-"""The evidence that a wrong value provides for a relation, in bits, so that chance is never mistaken for one; and relations of numbers.
+"""The evidence for a relation, in bits, so that chance is never mistaken for one; and relations of numbers.
 
-These are relations alone or entry by entry: a factor, an offset, a function of the right number.
+These are, alone or entry by entry: a factor, an offset, a function of the right number.
 """
 
 from collections.abc import Callable, Iterator, Sequence

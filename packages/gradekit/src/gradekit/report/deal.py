@@ -260,11 +260,7 @@ def write_lists(
 
 
 def _notes(read: AnswerAsRead, where: str) -> Iterator[str]:
-    """Sentences about an answer: what is uncertain, and what a cell of a table can't show.
-
-    Args:
-        where: the page that shows it.
-    """
+    """Sentences about an answer: what is uncertain, and what a cell of a table can't show but the page `where` does."""
     yield from read.notes
     if names := read.names:
         yield f"Pictures, which {where} shows: {first_of(names, _MAX_NAMED)}."

@@ -27,8 +27,7 @@ _COLUMNS = ("student", "email", "subject", "text")
 class Letters:
     """Writes a letter for each student as soon as the new scores are in the gradebook, so that none is lost.
 
-    Args:
-        started: names the folder, so letters of an earlier regrade stay apart.
+    `started` names the folder, so letters of an earlier regrade stay apart.
     """
 
     course: RunningCourse
@@ -88,11 +87,7 @@ class Letters:
 
 
 def letter_lines(moved: list[Move], shows: Shows = Shows.EVERYTHING) -> Iterator[str]:
-    """The text of a letter about one student's exercises.
-
-    Args:
-        shows: what the student's page shows; the letter shows no more.
-    """
+    """The text of a letter about one student's exercises, which shows no more than the student's page `shows`."""
     yield ngettext(
         "Your submission was graded again, and the score of one exercise has changed.",
         "Your submission was graded again, and the scores of %(exercises)s exercises have changed.",

@@ -189,11 +189,7 @@ def question_as_html(assignment: Assignment, notebook: str, cell: str) -> str:
 
 
 def page_of_answers(title: str, questions: Mapping[str, str], answers: Sequence[AnswerOnPage]) -> str:
-    """A page of answers, without names and scores.
-
-    Args:
-        questions: what `question_as_html` says about each, by the name of the answer cell.
-    """
+    """A page of answers, without names and scores; `questions` are from `question_as_html`, by answer cell."""
     template = page_environment(_TEMPLATES).get_template("answers.html.j2")
     return template.render(title=title, questions=questions, answers=answers, style=STYLE)
 

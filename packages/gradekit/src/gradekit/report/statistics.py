@@ -1,4 +1,4 @@
-"""Statistics of a class: of each check, of mistakes, from one assignment to the next; and groups of equal wrong answers."""
+"""Statistics of a class: of each check, of mistakes, over assignments; and groups of equal wrong answers."""
 
 import ast
 import hashlib
@@ -133,11 +133,7 @@ def check_statistics(results: ClassTable) -> list[CheckStatistics]:
 
 
 def exercise_outcomes(results: ClassTable, defended: Mapping[str, int]) -> list[ExerciseOutcome]:
-    """A row for each graded cell, in the order of the notebook.
-
-    Args:
-        defended: how many passed and defended an exercise, by the name of its answer cell.
-    """
+    """A row for each graded cell, in order; `defended` counts those who passed and defended it, by answer cell."""
     checked = {check.exercise for check in results.checks}
     found = []
     for label, points in results.maximum.items():
@@ -341,11 +337,9 @@ def excerpt(assignment: Assignment, cell: str, source: str) -> str:
 
 
 def stub(group: AnswerGroup, source: str) -> str:
-    """An entry for the known mistakes that reproduces this answer; a person adds the name and the sentence.
+    """An entry for the known mistakes that reproduces the answer `source` of a group without a diagnosis.
 
-    Args:
-        group: one without a diagnosis.
-        source: the answer cell of one of its students.
+    A person adds the name and the sentence.
     """
     about = ", ".join(f'"{check}"' for check in group.checks)
     return f"""\

@@ -37,11 +37,7 @@ _TIMEOUT = "CellTimeoutError"
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """A notebook in autograded/, if there is one, and gradekit's result in it.
-
-    Args:
-        failure: why there is no notebook, if the grader's log says so.
-    """
+    """A notebook in autograded/ and gradekit's result in it, or in the grader's log, the `failure` that left none."""
 
     content: NotebookNode | None
     result: SubmissionResult | None = None

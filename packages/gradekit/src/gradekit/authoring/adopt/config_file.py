@@ -1,4 +1,4 @@
-"""A course's nbgrader_config.py as text: which lines set what, the lines that plug gradekit in, and settings that clash with it."""
+"""A course's nbgrader_config.py as text: the lines that plug gradekit in, and settings that clash with it."""
 
 import ast
 import difflib
@@ -28,11 +28,7 @@ IMPORT = f"from {_PLUGIN} import {FUNCTION}"
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """The text of a configuration file, which isn't run here.
-
-    Args:
-        content: its bytes; empty if the file does not exist.
-    """
+    """The text of a configuration file, which isn't run here; `content` is empty if the file does not exist."""
 
     path: Path
     content: bytes = b""

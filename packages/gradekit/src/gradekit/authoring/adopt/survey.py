@@ -1,7 +1,7 @@
 """Surveys the folder of an nbgrader course: assignments, notebooks, settings, and cells that gradekit can't grade.
 
-No notebook is run. Code that won't work in the sandbox is found in the text: packages, the network, files outside of the
-assignment's folder.
+No notebook is run. Code that won't work in the sandbox is found in the text: packages, the network, files outside
+of the assignment's folder.
 """
 
 import glob
@@ -49,12 +49,7 @@ _OUTSIDE = re.compile(
 
 @dataclass(frozen=True)
 class CellReport:
-    """One cell that nbgrader knows.
-
-    Args:
-        position: the number of the cell in the notebook, from 1.
-        why: the reason if it is unsupported.
-    """
+    """A cell that nbgrader knows: its `position` in the notebook, from 1, and `why` if it is unsupported."""
 
     position: int
     grade_id: str
@@ -65,12 +60,7 @@ class CellReport:
 
 @dataclass
 class NotebookReport:
-    """One notebook of an assignment.
-
-    Args:
-        problems: sentences about what has to be fixed before it can be graded.
-        changes: sentences about what will be different.
-    """
+    """A notebook, with sentences about what has to be fixed before grading, and about what will be different."""
 
     name: str
     path: Path
@@ -228,10 +218,8 @@ def _kernel(notebook: NotebookNode) -> tuple[str, str]:
 def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
     """A sentence for each thing that the code of a Python notebook needs and the sandbox doesn't have.
 
-    Only the text is searched, so a comment may cause a sentence, and a computed name doesn't.
-
-    Args:
-        beside: the names of modules that are handed out with the notebook.
+    Only the text is searched, so a comment may cause a sentence, and a computed name doesn't. `beside` are the names of
+    modules that are handed out with the notebook.
     """
     missing: dict[str, list[int]] = {}
     network: list[int] = []

@@ -128,7 +128,7 @@ def _changed(value: Any) -> Any:
 
 
 def _fault(change: Callable[..., Any]) -> _Fault:
-    """The fault of a function in whose place `change` is called, with the function, its arguments and its keyword arguments."""
+    """The fault of a function in whose place `change` is called, with the function and its arguments."""
 
     def fault(function: _Function) -> _Function:
         return functools.wraps(function)(lambda *args, **kwargs: change(function, args, kwargs))

@@ -1,7 +1,7 @@
 """Makes the mutants of an assignment's solution cells.
 
-Standard mutants are faults that no single call of ordinary size can show, put around each function of a solution. Which of
-them a function can have follows from what its checks give to it, noted in a run of the solution.
+Standard mutants are faults that no single call of ordinary size can show, put around each function of a solution.
+Which of them a function can have follows from what its checks give to it, noted in a run of the solution.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The text of a solution, edits of it at the positions of its syntax tree, and operators, which yield edits of one node."""
+"""Edits of the text of a solution at the positions of its syntax tree, and operators, which yield edits of one node."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Grades the mutants of an assignment: lists those that survive and may not, and those whose pages name a known mistake.
+"""Grades the mutants of an assignment: finds those that survive, and those whose pages name a known mistake.
 
 Every answer that fails the same checks with the same values gets the same sentence, whatever its fault is. So what the
 sentence says has to be true of them, too.
