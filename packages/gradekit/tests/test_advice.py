@@ -219,15 +219,15 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("cli/autograding.py", "nbgrader generate_assignment NAME --force"): Situation(
         empty_gradebook, "gradekit autograde"
     ),
-    ("cli/revising.py", GENERATE): (
+    ("cli/reporting.py", GENERATE): (
         Situation(not_in_gradebook, "gradekit deadline 01_double"),
         Situation(not_in_gradebook, "gradekit revise 01_double"),
     ),
-    ("cli/revising.py", "gradekit autograde {} --force"): (
+    ("cli/reporting.py", "gradekit autograde {} --force"): (
         Elsewhere("test_exchange.py::test_both_grading_commands_deduct_the_same_for_lateness"),
         Elsewhere("test_revise.py::test_what_people_wrote_stays_when_the_submissions_are_graded_again"),
     ),
-    ("cli/revising.py", "nbgrader generate_assignment"): NotRun("what the command replaces"),
+    ("cli/reporting.py", "nbgrader generate_assignment"): NotRun("what the command replaces"),
     ("cli/reporting.py", "gradekit autograde"): (
         Situation(handed_in, "gradekit report"),
         Situation(handed_in, "gradekit deal 01_double --to a,b"),
@@ -267,7 +267,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         Elsewhere(f"{LMS}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
-    ("cli/common.py", "gradekit init"): Elsewhere("test_starting.py"),
+    ("cli/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),
     ("gradekit_integrity/cli/defend.py", "gradekit defend {}"): Elsewhere(f"{INTEGRITY}/test_defend.py"),
     ("gradekit_integrity/cli/defend.py", "nbgrader generate_feedback {} --force"): Elsewhere(

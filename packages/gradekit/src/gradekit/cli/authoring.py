@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import (
+from gradekit.cli import (
     Commands,
     course_and_assignments,
     course_of,

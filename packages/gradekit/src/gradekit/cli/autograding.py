@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, course_and_assignments, print_json, print_lines, progress_bar
+from gradekit.cli import Commands, course_and_assignments, print_json, print_lines, progress_bar
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
 from gradekit.course.printing import counted, first_of, printable
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gradekit.cli.common import course_of
+from gradekit.cli import course_of
 
 if TYPE_CHECKING:
     from gradekit.grading.running_course import RunningCourse

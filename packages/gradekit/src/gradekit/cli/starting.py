@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gradekit.cli.common import Commands, course_of, print_lines
+from gradekit.cli import Commands, course_of, print_lines
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_graded_cell, is_test_cell
 from gradekit.course.environment import activation, as_typed
