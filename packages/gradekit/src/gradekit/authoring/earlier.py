@@ -99,8 +99,7 @@ class _Parts:
         if not cells:
             raise CourseError(f"no notebook of {assignment.name} defines `{name}`")
         cell = cells[-1]
-        original = cell.imported_from(MODULE).get(name)
-        if original:
+        if original := cell.imported_from(MODULE).get(name):
             if original != name:
                 raise CourseError(f"{assignment.name}: import `{original}` from {_FILE} under its own name")
             self.take_from_before(assignment, name)

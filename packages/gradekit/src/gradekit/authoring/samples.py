@@ -411,22 +411,21 @@ class _Answers:
 
 
 ASSIGNMENT = "01_standardized"
+_OF_DEMO = {
+    "right": "a right answer",
+    "mistake": "a typical mistake: the variance divided by n - 1",
+    "syntax-error": "a right answer, and a syntax error below it",
+    "endless-loop": "an endless loop",
+    "undecided": "an empty answer cell, and a function with another name below it",
+}
 _CELL_SECONDS = 3  # so that nobody waits for the endless loop
 _ELSEWHERE = """\
 def z_scores(table):
     return (table - table.mean(axis=0)) / table.std(axis=0)"""
 
 
-@dataclass(frozen=True)
-class DemoStudent:
-    """One student of the demo, and what the submission is."""
-
-    sample: Sample
-    what: str
-
-
-def write_demo(root: Path) -> tuple[Assignment, list[DemoStudent]]:
-    """Write and release the assignment, and hand in for the students.
+def write_demo(root: Path) -> tuple[Assignment, dict[str, str]]:
+    """Write and release the assignment, and hand in for the students; returns what each submission is, by student.
 
     Raises:
         CourseError: there is something in the folder.
@@ -438,21 +437,11 @@ def write_demo(root: Path) -> tuple[Assignment, list[DemoStudent]]:
     assignment = write_assignment(course.layout, ASSIGNMENT, "numpy")
     record(assignment, workers=1)
     generate(course, assignment)
-    students = list(_students(assignment))
-    write_class(assignment, root / "submitted", [student.sample for student in students])
-    return assignment, students
-
-
-def _students(assignment: Assignment) -> Iterator[DemoStudent]:
-    ordinary = {sample.student: sample for sample in ordinary_class(assignment)}
-    odd = {sample.student: sample for sample in ODD_CLASS}
-    yield DemoStudent(ordinary["right"], "a right answer")
-    yield DemoStudent(ordinary["mistake"], "a typical mistake: the variance divided by n - 1")
-    yield DemoStudent(odd["syntax-error"], "a right answer, and a syntax error below it")
-    loop = replace(odd["endless-loop-in-a-cell"], student="endless-loop")
-    yield DemoStudent(loop, "an endless loop")
-    undecided = Sample("undecided", answered=False, change=_answer_elsewhere)
-    yield DemoStudent(undecided, "an empty answer cell, and a function with another name below it")
+    samples = {sample.student: sample for sample in [*ordinary_class(assignment), *ODD_CLASS]}
+    samples["endless-loop"] = replace(samples["endless-loop-in-a-cell"], student="endless-loop")
+    samples["undecided"] = Sample("undecided", answered=False, change=_answer_elsewhere)
+    write_class(assignment, root / "submitted", [samples[student] for student in _OF_DEMO])
+    return assignment, _OF_DEMO
 
 
 def _answer_elsewhere(notebook: NotebookNode, main: str) -> None:

@@ -102,8 +102,7 @@ class _Parser(argparse.ArgumentParser):
     commands: "Commands"
 
     def error(self, message: str) -> NoReturn:
-        unknown = re.search(r"invalid choice: (['\"])(.*)\1 \(", message)
-        if unknown:
+        if unknown := re.search(r"invalid choice: (['\"])(.*)\1 \(", message):
             nearest = did_you_mean(unknown[2], self.commands.names)
             _print_error(f"there is no command {unknown[2]}{nearest or '; `gradekit --help` lists all'}")
             self.exit(2)
@@ -245,8 +244,7 @@ def course_and_assignments(options: argparse.Namespace) -> "tuple[RunningCourse,
     for name in names:
         refuse_pattern(course.layout.assignment(name).source_folder)
     names = names or list(filter(None, [course.folders.assignment_id])) or list(known)
-    unknown = [name for name in names if name not in known]
-    if unknown:
+    if unknown := [name for name in names if name not in known]:
         nearest = did_you_mean(unknown[0], known)
         raise CourseError(f"{source} has no {', '.join(unknown)}; it has {', '.join(known)}{nearest}")
     return course, [known[name] for name in names]

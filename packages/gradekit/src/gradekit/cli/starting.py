@@ -113,15 +113,14 @@ def _demo(options: argparse.Namespace) -> int:
 
     if options.course_dir is not None:
         raise CourseError("the demo is a course of its own: leave out --course-dir")
-    problem = sandbox_problem()
-    if problem:
+    if problem := sandbox_problem():
         print_lines([f"Without a sandbox: {problem}.", _WITHOUT_SANDBOX, ""])
     root = options.folder.resolve()
     assignment, students = write_demo(root)
     name = assignment.name
-    width = max(len(student.sample.student) for student in students)
+    width = max(map(len, students))
     print_lines([f"A course in {root}, with one assignment and five submissions:"])
-    print_lines(f"  {student.sample.student:{width}}  {student.what}" for student in students)
+    print_lines(f"  {student:{width}}  {what}" for student, what in students.items())
     sandbox = ["--sandbox", "none"] if problem else []
     run_shown(root, "gradekit", "autograde", name, *sandbox)
     run_shown(root, "nbgrader", "generate_feedback", name, "--log-level=WARN")
@@ -164,11 +163,7 @@ def _activating() -> list[str]:
 
 
 def run_shown(root: Path, command: str, *arguments: str) -> None:
-    """Show a command, and run it in the course.
-
-    Raises:
-        CourseError: it failed. Its own message is above.
-    """
+    """Show a command, and run it as `run_quietly` does."""
     print_lines(["", f"$ {_typed(command, *arguments)}"])
     run_quietly(root, command, *arguments)
 

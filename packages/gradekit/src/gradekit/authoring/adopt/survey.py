@@ -359,23 +359,19 @@ def survey(root: Path, names: Sequence[str] = ()) -> CourseReport:
             f"{place} has no assignment with a notebook: run this in the folder of an nbgrader course, or use "
             "--course-dir"
         )
-    unknown = [name for name in names if name not in known]
-    if unknown:
+    if unknown := [name for name in names if name not in known]:
         nearest = did_you_mean(unknown[0], known)
         raise CourseError(
             f"{root} has no assignment {', '.join(unknown)}; it has {', '.join(known)}{nearest}"
         )
-    json_problems = [
-        f"{path} can't call `configure(c)`, and its settings override {NAME}. Move them into {NAME}."
-        for path in [json_config(root)]
-        if path
-    ]
+    problems = [*version_problems(), *settings_problems(course.config, file)]
+    if path := json_config(root):
+        problems.append(
+            f"{path} can't call `configure(c)`, and its settings override {NAME}. Move them into {NAME}."
+        )
+    assignments = [_report(course, name) for name in names or known]
     return CourseReport(
-        root,
-        file.adopted,
-        [_report(course, name) for name in names or known],
-        [*version_problems(), *settings_problems(course.config, file), *json_problems],
-        list(settings_changes(course.config, file)),
+        root, file.adopted, assignments, problems, list(settings_changes(course.config, file))
     )
 
 
@@ -391,8 +387,7 @@ def _report(course: RunningCourse, name: str) -> AssignmentReport:
     report = AssignmentReport(name, assignment.source_folder, len(course.handed_in(name)))
     if not paths:
         report.folder = assignment.release_folder
-        paths = sorted(assignment.release_folder.glob("*.ipynb"))
-        if paths:
+        if paths := sorted(assignment.release_folder.glob("*.ipynb")):
             report.problems.append(
                 f"{assignment.source_folder} has no notebook, so {report.folder} was read. Hidden tests are then only in "
                 "the gradebook; to change the assignment, put the notebooks with solutions back into the source folder."

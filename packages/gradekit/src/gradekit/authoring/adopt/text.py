@@ -37,8 +37,7 @@ def report_lines(report: CourseReport) -> Iterator[str]:
     for assignment in report.assignments:
         yield ""
         yield from _assignment_lines(assignment)
-    kinds = {cell.kind for notebook in report.notebooks for cell in notebook.cells}
-    if kinds:
+    if kinds := {cell.kind for notebook in report.notebooks for cell in notebook.cells}:
         yield ""
         yield from (f"{kind:11}  {meaning}" for kind, meaning in _MEANINGS.items() if kind in kinds)
     yield from _section("What gradekit adds", _gains(report))
@@ -152,8 +151,7 @@ def _together(report: CourseReport, sentences: Iterable[str]) -> Iterator[str]:
 
 
 def _section(title: str, sentences: Sequence[str] | Iterator[str]) -> Iterator[str]:
-    found = list(sentences)
-    if found:
+    if found := list(sentences):
         yield ""
         yield f"{title}:"
         yield from (f"  - {sentence}" for sentence in found)
