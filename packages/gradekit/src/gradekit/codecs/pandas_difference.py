@@ -221,7 +221,7 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     off = {n: wrong for n, pair in pairs if (wrong := _wrong_entries(*pair, tolerance)).any()}
     dtypes: dict[int, tuple[str, str]] = {}
     if DTYPES not in tolerance.ignore:
-        dtypes = {n: text for n, pair in pairs if (text := _dtype_difference(*pair))}
+        dtypes = {n: words for n, pair in pairs if (words := _dtype_difference(*pair))}
     for place, parts in dtypes.items():
         dtype = own.iloc[:, place].dtype
         if place not in off or dtype.kind in "OT" or str(dtype) in _TEXT:
