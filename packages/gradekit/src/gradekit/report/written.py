@@ -7,7 +7,8 @@ or that may be in another place, has to be read by itself.
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path, PurePath
 from urllib.parse import unquote
 
@@ -171,8 +172,8 @@ class AnswerReader:
     def __init__(self, course: RunningCourse, assignment: Assignment) -> None:
         self._course, self._assignment = course, assignment
         self._handed_out = handed_out_files(assignment.source_folder)
-        self._released: dict[str, NotebookNode] = {}
-        self._last: tuple[Path, NotebookNode] | None = None
+        self._released = cache(assignment.released)
+        self._opened = lru_cache(1)(partial(nbformat.read, as_version=4))  # one notebook has several answers
 
     def read(self, answer: WrittenAnswer) -> AnswerAsRead:
         """Everything about an answer; a sentence in its place if its notebook is gone."""
@@ -181,18 +182,14 @@ class AnswerReader:
         if not path.is_file():
             gone = "the notebook is gone: run `gradekit autograde` again"  # its path has the student's name
             return AnswerAsRead([], [gone], alone="its notebook is gone")
-        if self._last is None or self._last[0] != path:
-            self._last = path, nbformat.read(path, as_version=4)
-        if answer.notebook not in self._released:
-            self._released[answer.notebook] = self._assignment.released(answer.notebook)
         result = self._course.result(answer.student, self._assignment.name, answer.notebook)
         notes = []
         if result is not None:
             about = [doubt.why for doubt in result.doubts if doubt.grade_id == answer.cell]
             notes = list(dict.fromkeys([*about, *(n for n in result.notes if f"`{answer.cell}`" in n)]))
-        notebook = self._last[1]
+        notebook = self._opened(path)
         names = [str(path.relative_to(folder)) for path in self._own_files(folder, notebook, notes)]
-        work = _Work(notebook, self._released[answer.notebook], folder, self._handed_out)
+        work = _Work(notebook, self._released(answer.notebook), folder, self._handed_out)
         return work.read(answer.cell, notes, names)
 
     def _own_files(self, folder: Path, notebook: NotebookNode, notes: Sequence[str]) -> Iterator[Path]:
@@ -214,12 +211,14 @@ class _Work:
     released: NotebookNode
     folder: Path
     handed_out: frozenset[PurePath]
-    _texts: set[str] = field(init=False)
-    _ordinary: dict[str, NotebookNode] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self._texts = {squeezed(cell.source) for cell in self.released.cells}
-        self._ordinary = {cell.get("id", ""): cell for cell in self.released.cells if not grade_id(cell)}
+    @cached_property
+    def _texts(self) -> set[str]:
+        return {squeezed(cell.source) for cell in self.released.cells}
+
+    @cached_property
+    def _ordinary(self) -> dict[str, NotebookNode]:
+        return {cell.get("id", ""): cell for cell in self.released.cells if not grade_id(cell)}
 
     def read(self, name: str, notes: Sequence[str], files: Sequence[str]) -> AnswerAsRead:
         own, original = find_cell(self.notebook, name), find_cell(self.released, name)
