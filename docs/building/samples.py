@@ -11,11 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradekit.authoring.new import write_assignment
-from gradekit.authoring.new_course import write_course
-from gradekit.authoring.recording import record
-from gradekit.authoring.samples import write_class
-from gradekit.authoring.typical_class import frequent_mistake, typical_class
+from gradekit.authoring.grade_variants import record
+from gradekit.authoring.new import write_assignment, write_course
+from gradekit.authoring.samples import frequent_mistake, typical_class, write_class
 from gradekit.checks.variants import Variant
 from gradekit.grading.generate import generate
 from gradekit.grading.running_course import RunningCourse

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradekit.authoring.audit import run_audit
-from gradekit.authoring.mutants.make import mutants_of
-from gradekit.authoring.mutants.standard import is_standard
+from gradekit.authoring.mutants.make import is_standard, mutants_of
 from gradekit.authoring.mutants.survivors import MutationTest, run_mutants
 from gradekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from gradekit.course import Course

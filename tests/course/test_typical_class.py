@@ -8,8 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.authoring.samples import write_class
-from gradekit.authoring.typical_class import frequent_mistake, typical_class
+from gradekit.authoring.samples import frequent_mistake, typical_class, write_class
 from gradekit.checks.variants import Mistake
 from gradekit.course import Course
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from nbformat import v4
 
-from gradekit.report.answer_page import text_shown
+from gradekit.report.pages import text_shown
 from gradekit.report.written import AnswerAsRead, Passage, WrittenAnswer
 from gradekit_integrity.written.suggesting import (
     GradedText,

@@ -101,7 +101,7 @@ def tiny_original(made_once: MakeOnce) -> Path:
 
 
 def _make_tiny(course: TinyCourse) -> None:
-    from gradekit.authoring.recording import record
+    from gradekit.authoring.grade_variants import record
     from gradekit.course import blank_copy
 
     course.checks.parent.mkdir(parents=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nbformat import v3, v4
 
-from gradekit.authoring.adopt.notebook_report import notes_on_code
+from gradekit.authoring.adopt.survey import notes_on_code
 from gradekit.cli import main
 from gradekit.course import Course
 

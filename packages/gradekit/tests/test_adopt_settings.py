@@ -3,7 +3,7 @@
 import pytest
 from nbformat import v4
 
-from gradekit.authoring.adopt.settings import version_problems
+from gradekit.authoring.adopt.config_file import version_problems
 
 from .odd_course import OddCourse, ordinary
 

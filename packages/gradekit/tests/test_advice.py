@@ -219,15 +219,15 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("cli/autograding.py", "nbgrader generate_assignment NAME --force"): Situation(
         empty_gradebook, "gradekit autograde"
     ),
-    ("cli/revising.py", GENERATE): (
+    ("cli/reporting.py", GENERATE): (
         Situation(not_in_gradebook, "gradekit deadline 01_double"),
         Situation(not_in_gradebook, "gradekit revise 01_double"),
     ),
-    ("cli/revising.py", "gradekit autograde {} --force"): (
+    ("cli/reporting.py", "gradekit autograde {} --force"): (
         Elsewhere("test_exchange.py::test_both_grading_commands_deduct_the_same_for_lateness"),
         Elsewhere("test_revise.py::test_what_people_wrote_stays_when_the_submissions_are_graded_again"),
     ),
-    ("cli/revising.py", "nbgrader generate_assignment"): NotRun("what the command replaces"),
+    ("cli/reporting.py", "nbgrader generate_assignment"): NotRun("what the command replaces"),
     ("cli/reporting.py", "gradekit autograde"): (
         Situation(handed_in, "gradekit report"),
         Situation(handed_in, "gradekit deal 01_double --to a,b"),
@@ -267,7 +267,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         Elsewhere(f"{LMS}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
-    ("cli/common.py", "gradekit init"): Elsewhere("test_starting.py"),
+    ("cli/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),
     ("gradekit_integrity/cli/defend.py", "gradekit defend {}"): Elsewhere(f"{INTEGRITY}/test_defend.py"),
     ("gradekit_integrity/cli/defend.py", "nbgrader generate_feedback {} --force"): Elsewhere(
@@ -343,16 +343,16 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("authoring/adopt/text.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
     ("authoring/adopt/text.py", "gradekit adopt --compare"): Elsewhere("test_autograder_comparison.py"),
     ("authoring/adopt/text.py", "gradekit autograde"): Elsewhere("test_quickstart.py"),
-    ("authoring/adopt/settings.py", "nbgrader db upgrade"): Elsewhere("test_gradebook_state.py"),
-    ("authoring/adopt/notebook_report.py", "nbgrader update {}"): Elsewhere("test_adopt.py"),
+    ("authoring/adopt/config_file.py", "nbgrader db upgrade"): Elsewhere("test_gradebook_state.py"),
+    ("authoring/adopt/survey.py", "nbgrader update {}"): Elsewhere("test_adopt.py"),
     ("authoring/adopt/autograder_comparison.py", "nbgrader generate_assignment {}"): NotRun(
         "says that it fails, and why"
     ),
-    ("authoring/adopt/score_differences.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
+    ("authoring/adopt/autograder_comparison.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
     ("authoring/new/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
-    ("authoring/new_course.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
-    ("authoring/new_course.py", "gradekit new NAME"): Elsewhere("test_new.py"),
-    ("authoring/demo.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
+    ("authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
+    ("authoring/new/__init__.py", "gradekit new NAME"): Elsewhere("test_new.py"),
+    ("authoring/samples.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
     ("authoring/doctor.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("cli/starting.py", "gradekit help {}"): Elsewhere("test_starting.py"),
     ("cli/starting.py", "gradekit help checks"): Elsewhere("test_starting.py"),

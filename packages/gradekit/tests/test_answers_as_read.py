@@ -7,8 +7,8 @@ import shutil
 import pytest
 from nbformat import v4
 
-from gradekit.page.pictures import Room
-from gradekit.report.answer_page import AnswerOnPage, answer_as_html, class_room, page_of_answers
+from gradekit.page.displayed import Room
+from gradekit.report.pages import AnswerOnPage, answer_as_html, class_room, page_of_answers
 from gradekit.report.written import AnswerAsRead, AnswerReader, Passage, answers_to_grade
 
 from .tiny_course import TinyCourse

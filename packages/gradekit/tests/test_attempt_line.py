@@ -8,7 +8,7 @@ import pytest
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
 from gradekit.attempts.records import AttemptRecord, Attempts, outcomes_of
 from gradekit.attempts.rules import Counts, Rule, Shows, turns
-from gradekit.page.shown import result_as_shown
+from gradekit.page.check_table import result_as_shown
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)

@@ -6,10 +6,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.authoring.audit import run_audit
-from gradekit.authoring.recording import record
+from gradekit.authoring.audit import audit_lines, figures, run_audit
+from gradekit.authoring.grade_variants import record
 from gradekit.checks.variants import mistakes_of
-from gradekit.cli.matrix import audit_lines, figures
 from gradekit.course import CourseError
 
 from .tiny_course import HALF, HALF_CHECKS, code, mark

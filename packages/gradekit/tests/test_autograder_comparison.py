@@ -13,12 +13,13 @@ from nbgrader.api import Gradebook
 
 from gradekit.authoring.adopt.autograder_comparison import (
     AutograderComparison,
+    GradedNotebook,
     ScorePair,
     failed_submissions,
     first_error,
+    reason,
 )
 from gradekit.authoring.adopt.copies import generated, plain_copy
-from gradekit.authoring.adopt.score_differences import GradedNotebook, reason
 from gradekit.authoring.adopt.text import comparison_lines
 from gradekit.cli import main
 from gradekit.course.cells import grade_id

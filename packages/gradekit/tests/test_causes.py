@@ -6,7 +6,7 @@ import pytest
 from nbformat import v4
 
 from gradekit.course import Assignment, Course
-from gradekit.page.first_look import ScoreRow, first_things
+from gradekit.page.check_table import ScoreRow, first_things
 from gradekit.session.causes import missing_name
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob

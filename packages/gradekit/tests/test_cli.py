@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.cli import _parser, main
-from gradekit.cli.common import progress_bar
+from gradekit.cli import _parser, main, progress_bar
 
 #: large packages that no `--help` may import
 LARGE = (

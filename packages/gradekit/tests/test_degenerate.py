@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from gradekit.authoring.degenerate import KINDS, degenerate_answers
+from gradekit.authoring.grade_variants import KINDS, degenerate_answers
 from gradekit.course import read_notebook
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

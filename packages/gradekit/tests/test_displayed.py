@@ -5,9 +5,8 @@ from bs4 import BeautifulSoup
 
 from gradekit.course.cells import find_cell
 from gradekit.page.budget import PageBudget
-from gradekit.page.displayed import Displayed, plain_figure
+from gradekit.page.displayed import Displayed, Pictures, plain_figure
 from gradekit.page.markdown import MAX_HTML
-from gradekit.page.pictures import Pictures
 from gradekit.session.output_data import MAX_DATA, KeptData, sizes_in
 
 from .beside_plain import BothSides, both_sides

@@ -10,7 +10,7 @@ from nbformat import v4
 
 from gradekit.course import Course
 from gradekit.course.cells import grade_id, is_test_cell
-from gradekit.page.first_look import ScoreRow, first_things
+from gradekit.page.check_table import ScoreRow, first_things
 from gradekit.page.headings import exercise_titles, explaining, headings, page_titles
 from gradekit.page.markdown import formula, safe_markdown
 from gradekit.page.page_parts import PageParts

@@ -7,7 +7,7 @@ import pytest
 
 from gradekit.checks.reference import Observation, Reference, Store
 from gradekit.checks.variants import Mistakes, mistakes_of
-from gradekit.report.groups import answer_groups, stub
+from gradekit.report.statistics import answer_groups, stub
 from gradekit.report.table import ClassTable, Row
 from gradekit.verdict.fingerprint import fingerprint_of, same_numbers
 from gradekit.verdict.results import CheckResult, ExerciseResult

@@ -30,10 +30,7 @@ INSTALLED = Path(gradekit.__file__).parent / "languages"
 LANGUAGES = sorted((SOURCE / "languages").glob("*.po"))
 #: the modules with fixed texts of the page and of letters
 PAGE_MODULES = [
-    *(
-        f"page/{name}"
-        for name in ("check_table", "first_look", "headings", "markdown", "page_parts", "shown")
-    ),
+    *(f"page/{name}" for name in ("check_table", "headings", "markdown", "page_parts")),
     *(
         "nbgrader_plugin/feedback",
         "attempts/attempt_line",

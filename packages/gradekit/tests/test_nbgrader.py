@@ -270,7 +270,7 @@ def test_neither_checks_nor_references_nor_inputs_leak(generated):
     )
     assert planted != checks
     generated.checks.write_text(canary + planted)
-    from gradekit.authoring.recording import record
+    from gradekit.authoring.grade_variants import record
 
     record(generated.assignment, workers=1)
     generated.run("nbgrader", "generate_assignment", "01_double", "--force")

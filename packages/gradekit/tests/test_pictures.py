@@ -20,9 +20,9 @@ from traitlets.config import Config
 
 from gradekit.course.cells import MARKERS, find_cell
 from gradekit.nbgrader_plugin import configure
-from gradekit.page import pictures
+from gradekit.page import displayed
+from gradekit.page.displayed import Pictures, text_and_pictures
 from gradekit.page.markdown import safe_markdown
-from gradekit.page.pictures import Pictures, text_and_pictures
 from gradekit.submission.notebook_file import parse_submitted
 from gradekit.submission.restore import restore_notebook
 
@@ -199,7 +199,7 @@ def test_a_picture_that_cannot_be_shown_is_named_with_the_reason(tmp_path, addre
         "photo.heic": b"\0\0\0\x18ftypheic",
         "broken.png": RED[:40],
         "bomb.png": bomb(),
-        "large.png": RED + bytes(pictures.MAX_PICTURE_BYTES),
+        "large.png": RED + bytes(displayed.MAX_PICTURE_BYTES),
         "entities.svg": b'<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg>&a;</svg>',
     }.items():
         (folder / name).write_bytes(content)
@@ -225,7 +225,7 @@ def test_no_way_of_writing_a_path_leads_out_of_the_folder(tmp_path, form):
 
 
 def test_the_pictures_of_a_page_are_limited_together(monkeypatch):
-    monkeypatch.setattr(pictures, "PAGE_PICTURES", 2)
+    monkeypatch.setattr(displayed, "PAGE_PICTURES", 2)
     page = shown("![](attachment:a) " * 3, {"a": {"image/png": in_base64(RED)}})
     assert len(sources(page)) == 2
     assert "the pictures of this page are too many or too large together. It is in the notebook." in page.text

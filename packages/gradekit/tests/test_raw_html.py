@@ -3,7 +3,7 @@
 import nh3
 import pytest
 
-from gradekit.page.raw_html import MAX_HTML_DEPTH, balanced, canonical
+from gradekit.page.markdown import MAX_HTML_DEPTH, balanced, canonical
 
 TAGS = frozenset(
     {"p", "b", "i", "a", "br", "img", "ul", "li", "div", "table", "tr", "td", "tbody", "details", "summary"}

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gradekit.relations.exceptions import meaning_of, sizes_relation, unpacking_relation
+from gradekit.relations.plain import meaning_of, sizes_relation, unpacking_relation
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 F = torch.nn.functional

@@ -16,7 +16,7 @@ from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_o
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.rubric import MARK, ShowRubric
 from gradekit.nbgrader_plugin.run_checks import RESULT
-from gradekit.page.pictures import markdown_with_pictures
+from gradekit.page.displayed import markdown_with_pictures
 from gradekit.verdict.results import Status, SubmissionResult
 
 from .written_class import base64_png

@@ -3,13 +3,11 @@
 import pytest
 
 from gradekit.attempts.rules import Shows
-from gradekit.authoring.audit import run_audit
+from gradekit.authoring.audit import audit_lines, run_audit
 from gradekit.checks.snippets import not_shown, snippets_of
-from gradekit.cli.matrix import audit_lines
 from gradekit.course import CourseError, blank_copy, read_notebook
-from gradekit.page.check_table import checks_as_html
+from gradekit.page.check_table import checks_as_html, result_as_shown
 from gradekit.page.headings import headings
-from gradekit.page.shown import result_as_shown
 from gradekit.session.limits import Limits
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob, HowToRun

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.authoring.recording import record
+from gradekit.authoring.grade_variants import record
 from gradekit.checks.reference import Store
 from gradekit.course import Course, blank_copy
 from gradekit.course.kernels import LIMITED

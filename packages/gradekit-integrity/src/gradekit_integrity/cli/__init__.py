@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from gradekit.cli.common import at_least_one
+from gradekit.cli import at_least_one
 
 
 def up_to(most: int) -> Callable[[str], int]:

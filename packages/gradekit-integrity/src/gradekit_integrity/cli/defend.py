@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, course_and_assignments, print_lines, progress_bar
+from gradekit.cli import Commands, course_and_assignments, print_lines, progress_bar
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS
 from gradekit.course.printing import counted, printable

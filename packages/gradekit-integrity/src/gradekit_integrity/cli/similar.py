@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, course_and_assignments, print_lines
+from gradekit.cli import Commands, course_and_assignments, print_lines
 from gradekit.course import CourseError
 from gradekit.course.printing import counted
 

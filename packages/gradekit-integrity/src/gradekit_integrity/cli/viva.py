@@ -2,7 +2,7 @@
 
 import argparse
 
-from gradekit.cli.common import Commands, course_and_assignments, print_lines, progress_bar
+from gradekit.cli import Commands, course_and_assignments, print_lines, progress_bar
 from gradekit.course.kernels import KERNELS
 from gradekit.course.printing import counted
 from gradekit_integrity.cli import up_to

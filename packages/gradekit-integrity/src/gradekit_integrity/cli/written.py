@@ -2,7 +2,7 @@
 
 import argparse
 
-from gradekit.cli.common import Commands, course_and_assignments, print_lines
+from gradekit.cli import Commands, course_and_assignments, print_lines
 from gradekit.course.printing import counted, printable, quoted
 
 

@@ -15,8 +15,16 @@ from gradekit.course.cells import grade_id
 from gradekit.course.rubrics import rubric_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.markdown import safe_markdown
-from gradekit.report.answer_page import STYLE, answer_as_html, class_room, question_as_html, text_shown
-from gradekit.report.pages import folder_of, page_environment, save_page
+from gradekit.report.pages import (
+    STYLE,
+    answer_as_html,
+    class_room,
+    folder_of,
+    page_environment,
+    question_as_html,
+    save_page,
+    text_shown,
+)
 from gradekit.report.written import AnswerAsRead, AnswerReader, WrittenAnswer, answers_to_grade
 from gradekit.verdict.results import points_in_words, score_in_words
 from gradekit_integrity.written.suggesting import (

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, course_and_assignments, print_lines
+from gradekit.cli import Commands, course_and_assignments, print_lines
 from gradekit.course import CourseError
 from gradekit.course.printing import counted, printable, quoted
 

@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from gradekit.cli.common import Commands, course_and_assignments, print_lines
+from gradekit.cli import Commands, course_and_assignments, print_lines
 from gradekit.course.printing import counted
 from gradekit_lms.sync import LMS_TOKEN
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, course_and_assignments, course_of, print_lines
+from gradekit.cli import Commands, course_and_assignments, course_of, print_lines
 from gradekit.course import CourseError
 from gradekit.course.printing import counted
 

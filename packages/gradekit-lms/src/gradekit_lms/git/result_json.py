@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from gradekit.attempts.records import AttemptRecord
 from gradekit.attempts.rules import Shows
-from gradekit.page.shown import result_as_shown
+from gradekit.page.check_table import result_as_shown
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import CheckResult, Status, SubmissionResult
 from gradekit_lms.git.store import Fetched

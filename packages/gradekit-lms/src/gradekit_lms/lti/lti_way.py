@@ -10,7 +10,7 @@ from nbgrader.api import SubmittedAssignment
 from gradekit.attempts.records import Attempts, Page
 from gradekit.attempts.rules import AttemptRules, Shows, attempt_that_counts
 from gradekit.grading.running_course import RunningCourse
-from gradekit.page.shown import result_as_shown
+from gradekit.page.check_table import result_as_shown
 from gradekit.watch.arrivals import time_of
 from gradekit.watch.ways import FolderSink, PageOf, Way
 from gradekit_lms.hand_in_store import StoredSource, read_json, write_json

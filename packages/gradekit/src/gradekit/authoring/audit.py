@@ -1,6 +1,6 @@
 """Tests the checks: grades every known mistake, every alternative answer, and the blank notebook."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -8,16 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gradekit.authoring.degenerate import Degenerate, degenerate_answers
 from gradekit.authoring.grade_variants import (
     BLANK,
     SOLUTION,
+    Degenerate,
     Progress,
     VariantOrName,
+    degenerate_answers,
+    failed_checks,
     grade_variants,
+    mistake_records,
     name_of,
+    require_checks,
 )
-from gradekit.authoring.recording import failed_checks, mistake_records, require_checks
 from gradekit.checks.comparison import difference
 from gradekit.checks.reference import PACKED, Store, from_stored
 from gradekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
@@ -62,7 +65,6 @@ class Audit:
         return [problem for problems_of_kind in kinds for problem in problems_of_kind(self)]
 
     def exercise_of(self, variant: Variant) -> ExerciseResult | None:
-        """The variant's result in its own exercise."""
         return self.results[variant.name].exercise(variant.exercise)
 
     def costs(self) -> dict[str, float]:
@@ -77,11 +79,7 @@ class Audit:
         passed = {}
         for answer in self.degenerate:
             exercise = self.exercise_of(answer)
-            checks = (
-                [check for check in exercise.checks if check.outcome == CheckOutcome.PASSED]
-                if exercise
-                else []
-            )
+            checks = [c for c in exercise.checks if c.outcome == CheckOutcome.PASSED] if exercise else []
             if checks:
                 passed[answer.name] = [f"{check.name} ({check.points:g})" for check in checks]
         return passed
@@ -185,7 +183,6 @@ def _comparable(key: str, tensor: Array) -> Any:
 
 
 def _disproportionate(audit: Audit) -> Iterator[str]:
-    """Mistakes that cost too much or too little, without saying why."""
     reasons = {mistake.name: mistake.cost for mistake in audit.mistakes}
     for name, share in audit.costs().items():
         if share and not LEAST_COST <= share <= MOST_COST and not reasons[name]:
@@ -240,3 +237,72 @@ def _shared_names(path: Path) -> set[str]:
 def mistake_ids(result: SubmissionResult) -> set[str]:
     """The ids of all mistakes that are offered to the student."""
     return {name for _, check in result.named_checks() for name in check.mistake.split(OR) if name}
+
+
+def audit_lines(audit: Audit) -> Iterator[str]:
+    """A block for each exercise, with a row for each mistake and a column for each check.
+
+    `#`: the check is meant to catch the mistake, and did. `x`: it caught the mistake as well. `.`: it passed. The last
+    columns say which share of the exercise the mistake costs, whether a diagnosis was made, and if the exercise has
+    snippets, whether one shows the mistake.
+    """
+    results = audit.results
+    shares = audit.costs()
+    snippets = snippets_of(audit.assignment)
+    yield f"{audit.assignment.name}"
+    for exercise in results[SOLUTION].exercises:
+        mistakes = [mistake for mistake in audit.mistakes if mistake.exercise == exercise.grade_id]
+        yield ""
+        yield f"  {exercise.grade_id}, {exercise.points:g} points"
+        for number, check in enumerate(exercise.checks, 1):
+            yield f"  {number:>4}  {check.name} ({check.points:g})"
+        is_shown = any(snippet.exercise == exercise.grade_id for snippet in snippets)
+        width = max((len(mistake.name) for mistake in mistakes), default=0)
+        numbers = " ".join(f"{number:>2}" for number in range(1, len(exercise.checks) + 1))
+        yield f"        {'':{width}}  {numbers}  costs  named{'  shown' if is_shown else ''}"
+        for mistake in mistakes:
+            failed = failed_checks(results[mistake.name])
+            names = [f"{exercise.grade_id}::{check.name}" for check in exercise.checks]
+            caught = {name: "#" if name in mistake.checks() else "x" for name in failed}
+            marks = " ".join(f" {caught.get(name, '.')}" for name in names)
+            offered = results[mistake.name].exercise(exercise.grade_id)
+            tried = [check.try_it for check in offered.checks] if offered else []
+            shown = ("yes" if any(tried) else "-") if is_shown else ""
+            named = "yes" if mistake_ids(results[mistake.name]) else "-"
+            share = f"{shares.get(mistake.name, 0):>5.0%}"
+            yield f"        {mistake.name:{width}}  {marks}  {share}  {named:5}  {shown}".rstrip()
+    yield ""
+    yield "  alternatives: " + ", ".join(
+        f"{variant.name} {results[variant.name].earned:g}" for variant in audit.alternatives
+    )
+    if given_away := audit.given_away():
+        yield ""
+        yield "  answers that compute nothing still pass"
+        yield from (f"    {name}: {', '.join(checks)}" for name, checks in given_away.items())
+    yield ""
+    yield from (f"  PROBLEM {problem}" for problem in audit.problems)
+    if not audit.mistakes:
+        yield (
+            "  NOTE there are no known mistakes, so this shows only that the solution passes: write some into "
+            f"{audit.assignment.checks / 'mistakes.py'}"
+        )
+    yield "  " + figures([audit])
+
+
+def figures(audits: Sequence[Audit]) -> str:
+    """Sum up one or more audits in one line."""
+    mistakes = caught = named = alternatives = right = problems = 0
+    for audit in audits:
+        results = audit.results
+        full = results[SOLUTION].earned
+        mistakes += len(audit.mistakes)
+        caught += sum(results[mistake.name].earned < full for mistake in audit.mistakes)
+        named += sum(bool(mistake_ids(results[mistake.name])) for mistake in audit.mistakes)
+        alternatives += len(audit.alternatives)
+        right += sum(results[variant.name].earned == full for variant in audit.alternatives)
+        problems += len(audit.problems)
+    return (
+        f"{', '.join(audit.assignment.name for audit in audits)}: "
+        f"{caught} of {mistakes} mistakes caught, {named} named; "
+        f"{right} of {alternatives} alternatives earn full marks; {problems} problems"
+    )

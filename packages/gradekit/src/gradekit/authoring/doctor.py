@@ -1,6 +1,5 @@
 """`gradekit doctor`: examine this machine and this course folder, and say how to fix what is wrong."""
 
-import importlib.metadata
 import os
 import platform
 import shutil
@@ -12,8 +11,8 @@ from pathlib import Path
 
 import psutil
 from nbformat import v4
-from packaging.requirements import Requirement
 
+from gradekit.authoring.standalone import requirements_of
 from gradekit.checks.reference import Store
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course, CourseError, refuse_pattern
@@ -37,6 +36,7 @@ from sandbox_kernel.view import hide, python_view
 OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
 _CONFIGURATION = "nbgrader_config.py"
 _INSTALL = "`make setup`, or `pip install .`"
+_SEE_SANDBOX = "see `gradekit help sandbox`"
 _NO_COURSE = "`gradekit init` begins a course here; if you have one, run this in its folder"
 _WITHOUT_SANDBOX = (
     "none but a memory limit, a clean environment and a scratch folder: code can read what the grader can read, "
@@ -121,8 +121,7 @@ def examine_course(root: Path) -> Iterator[Finding]:
 
 
 def _packages() -> Finding:
-    required = [Requirement(line) for line in importlib.metadata.requires("gradekit") or []]
-    required = [each for each in required if not each.marker or each.marker.evaluate({"extra": ""})]
+    required = requirements_of("gradekit")
     wrong = []
     for requirement in required:
         version = installed_version(requirement.name)
@@ -144,10 +143,9 @@ def _command(name: str) -> Finding:
 
 
 def _sandbox_and_kernels(root: Path) -> Iterator[Finding]:
-    problem = bubblewrap.sandbox_problem()
-    if problem:
+    if problem := bubblewrap.sandbox_problem():
         yield Finding("sandbox", MISSING, problem, "or use `--sandbox none` if you trust all the code")
-        yield Finding("isolation", NOTE, _WITHOUT_SANDBOX, "see `gradekit help sandbox`")
+        yield Finding("isolation", NOTE, _WITHOUT_SANDBOX, _SEE_SANDBOX)
         yield _kernel(LIMITED)
         return
     yield Finding("sandbox", OK, f"bubblewrap, {shutil.which('bwrap')}")
@@ -160,14 +158,13 @@ def _layers() -> Iterator[Finding]:
     """The sandbox's other layers on this machine; docs/security.md explains each."""
     machine = platform.machine()
     if calls.known(machine):
-        found = f"{len(calls.numbers(machine))} calls are allowed on {machine}, all others are refused"
-        yield Finding("system calls", OK, found)
+        allowed = f"{len(calls.numbers(machine))} calls are allowed on {machine}, all others are refused"
+        yield Finding("system calls", OK, allowed)
     else:
-        found = f"there is no list for {machine}, so no call is refused"
-        yield Finding("system calls", NOTE, found, "grade on x86_64 or aarch64, or only trusted code")
+        nothing = f"there is no list for {machine}, so no call is refused"
+        yield Finding("system calls", NOTE, nothing, "grade on x86_64 or aarch64, or only trusted code")
     if problem := users.user_ids_problem():
-        found = f"one for all kernels: {problem}"
-        yield Finding("user ids", NOTE, found, "see `gradekit help sandbox`")
+        yield Finding("user ids", NOTE, f"one for all kernels: {problem}", _SEE_SANDBOX)
     else:
         yield Finding("user ids", OK, f"one for each kernel, from {users.FIRST} on")
     if problem := cgroup.cgroups_problem():
@@ -185,7 +182,7 @@ def _kernel(name: str) -> Finding:
         first, *more = [_seconds_to_start(name) for _ in range(2 if name == SANDBOX else 1)]
     except Exception as error:  # anything that keeps a kernel from starting
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return Finding(name, MISSING, f"does not start: {reason}", "see `gradekit help sandbox`")
+        return Finding(name, MISSING, f"does not start: {reason}", _SEE_SANDBOX)
     found = f"kernel, ran a cell after {first:.1f} s"
     found += "".join(f", the next after {seconds:.2f} s" for seconds in more)
     if name == SANDBOX and cold_because:
@@ -222,10 +219,11 @@ def _imports(root: Path) -> Iterator[Finding]:
         if place.resolve().is_relative_to(root):
             found = f"{what} is in the course's folder, which submissions must not see"
             remedy = "move it elsewhere, or `pip install` it as a copy, without --editable"
+            yield Finding("imports", NOTE, found, remedy)
         else:
-            found = f"{what} is missing in the sandbox: {reasons[place]}"
-            remedy = "see `gradekit help sandbox`"
-        yield Finding("imports", NOTE, found, remedy)
+            yield Finding(
+                "imports", NOTE, f"{what} is missing in the sandbox: {reasons[place]}", _SEE_SANDBOX
+            )
     if not packages and not empty:
         yield Finding("imports", OK, "the sandbox finds every installed package")
 
@@ -238,8 +236,9 @@ def _memory_and_disk(root: Path) -> Iterator[Finding]:
     yield Finding("memory", OK if enough else NOTE, found, remedy)
     free = shutil.disk_usage(root).free / _GIB
     if free < _SPARE:
-        remedy = "free up space: results are stored there"
-        yield Finding("disk", NOTE, f"{free:.1f} GiB free in {root}", remedy)
+        yield Finding(
+            "disk", NOTE, f"{free:.1f} GiB free in {root}", "free up space: results are stored there"
+        )
     else:
         yield Finding("disk", OK, f"{free:.0f} GiB free")
 
@@ -258,8 +257,8 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
             yield Finding("assignment", NOTE, found, "rename it before you release it")
         assignment = course.assignment(name)
         if not assignment.released_names():
-            remedy = f"`nbgrader generate_assignment {quoted(name)} --force`"
-            yield Finding("assignment", NOTE, f"{name} has no release", remedy)
+            command = f"`nbgrader generate_assignment {quoted(name)} --force`"
+            yield Finding("assignment", NOTE, f"{name} has no release", command)
             continue
         try:
             require_bound(assignment)
@@ -270,15 +269,17 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
             found = f"{first} (and {len(more)} more)" if more else first
             yield Finding("assignment", MISSING, found, "fix this")
         else:
-            found = f"{name}: check files belong to test cells, and their points agree"
-            yield Finding("assignment", OK, found)
+            yield Finding(
+                "assignment", OK, f"{name}: check files belong to test cells, and their points agree"
+            )
 
 
 def _gradebook(course: RunningCourse) -> Finding:
     path = course.gradebook_file
     if path is not None and not path.exists():
-        remedy = "`nbgrader generate_assignment NAME --force` creates it"
-        return Finding("gradebook", NOTE, "none yet", remedy)
+        return Finding(
+            "gradebook", NOTE, "none yet", "`nbgrader generate_assignment NAME --force` creates it"
+        )
     try:
         course.require_gradebook(writing=True)
         with course.gradebook() as gradebook:
@@ -286,12 +287,10 @@ def _gradebook(course: RunningCourse) -> Finding:
     except CourseError as error:
         found, _, remedy = str(error).rstrip(".").rpartition(": ")
         return Finding("gradebook", MISSING, found, remedy)
-    place = shown_url(course.folders.db_url)
-    return Finding("gradebook", OK, f"{place}, {students} students")
+    return Finding("gradebook", OK, f"{shown_url(course.folders.db_url)}, {students} students")
 
 
 def _extra(package: str) -> Finding:
-    version = installed_version(package)
-    if not version:
-        return Finding(package, OPTIONAL, f"not installed; for {_EXTRAS[package]}")
-    return Finding(package, OK, version)
+    if version := installed_version(package):
+        return Finding(package, OK, version)
+    return Finding(package, OPTIONAL, f"not installed; for {_EXTRAS[package]}")

@@ -95,13 +95,11 @@ class _Parts:
         )
 
     def take(self, assignment: Assignment, name: str) -> None:
-        """Take the statements of one notebook that define `name`."""
         cells = [cell for cell in _cells(assignment) if name in defined_names(cell.source)]
         if not cells:
             raise CourseError(f"no notebook of {assignment.name} defines `{name}`")
         cell = cells[-1]
-        original = cell.imported_from(MODULE).get(name)
-        if original:
+        if original := cell.imported_from(MODULE).get(name):
             if original != name:
                 raise CourseError(f"{assignment.name}: import `{original}` from {_FILE} under its own name")
             self.take_from_before(assignment, name)
@@ -159,7 +157,6 @@ class _Cell:
         }
 
     def imports(self, name: str) -> bool:
-        """True if the cell binds `name` by an import."""
         return any(
             isinstance(statement, ast.Import | ast.ImportFrom)
             and name in defined_names(ast.unparse(statement))

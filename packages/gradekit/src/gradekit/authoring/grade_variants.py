@@ -1,4 +1,6 @@
-"""Grades variants of an assignment's solutions: known mistakes, other right answers, the solution, the blank notebook.
+"""Grades variants of an assignment's solutions: known mistakes, other right answers, answers that compute nothing.
+
+Also records what the solutions and the known mistakes return: the values that answers are compared with.
 
 Their code is trusted, so a worker reuses its kernel.
 """
@@ -6,7 +8,8 @@ Their code is trusted, so a worker reuses its kernel.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache, partial
 from itertools import count
 from multiprocessing.util import Finalize
@@ -15,19 +18,22 @@ from typing import Any, TypeVar
 
 from nbformat import NotebookNode, v4
 
-from gradekit.authoring.degenerate import Degenerate
-from gradekit.checks.variants import Alternative, Mistake, Variant
-from gradekit.course import Assignment, CourseError, blank_copy, read_notebook
-from gradekit.course.cells import find_cell
+from gradekit.checks.reference import Store, is_recordable, to_stored
+from gradekit.checks.variants import Alternative, Mistake, Variant, mistakes_of
+from gradekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
+from gradekit.course.cells import TEST_PREFIX, answer_of, find_cell, is_answer_cell
 from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.grading.workers import Workers
+from gradekit.inside.arrays import Array
 from gradekit.session.limits import Limits
 from gradekit.session.proxy import Student
 from gradekit.session.session import Session
-from gradekit.submission.names import top_level_words
+from gradekit.session.values import CheckOutcome
+from gradekit.submission.names import defined_names, top_level_words
 from gradekit.submission.submission import Submission
 from gradekit.verdict.grade import Graded, grade
 from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.results import SubmissionResult
 from gradekit.verdict.snippet_offers import Offer
 from sandbox_kernel.bubblewrap import sandbox_problem
 
@@ -194,7 +200,6 @@ def _offered(variant: VariantOrName) -> Offer:
 
 
 def _merged(found: Sequence[Graded]) -> Graded:
-    """The results of several notebooks as one."""
     exercises = [exercise for graded in found for exercise in graded.result.exercises]
     observations = {name: seen for graded in found for name, seen in graded.observations.items()}
     messages = {name: text for graded in found for name, text in graded.messages.items()}
@@ -224,3 +229,238 @@ def _words_of_checks(file: Path) -> set[str]:
     while more := {word for name in used & parts.keys() for word in parts[name]} - used:
         used |= more
     return used
+
+
+# Degenerate answers are made from the solution of every answer cell, and show which checks such an answer passes. A
+# check of a shape or a dtype may pass, but such an answer must not earn a whole exercise.
+
+KINDS = ("zeros", "ones", "nan", "input")
+
+# Runs in the kernel after the solution, and replaces what the cell has defined.
+_REPLACE = """
+def _degenerate(kind, names, namespace):
+    import copy, functools, inspect, sys
+
+    import numpy as np
+
+    torch, pandas = sys.modules.get("torch"), sys.modules.get("pandas")
+    number = {"zeros": 0, "ones": 1, "nan": float("nan"), "input": 0}[kind]
+
+    def column(series):
+        constant = np.full(len(series), number if number == number else np.nan)
+        if pandas.api.types.is_bool_dtype(series.dtype) or pandas.api.types.is_integer_dtype(series.dtype):
+            constant = np.nan_to_num(constant).astype(int)
+        elif not pandas.api.types.is_float_dtype(series.dtype):
+            return series.where(np.zeros(len(series), bool))
+        return pandas.Series(constant, index=series.index, name=series.name).astype(series.dtype)
+
+    def blank(figures):
+        for figure in figures:
+            figure.clear()
+
+    def drawn():
+        # with those that `plt.show()` has closed
+        kept = getattr(sys.modules.get("gradekit.inside.agent"), "cell_figures", None)
+        if kept:
+            kept.notice()
+        return kept.drawn_now() if kept else []
+
+    def emptied(value, inputs):
+        if torch and isinstance(value, torch.nn.Module):
+            return value
+        if "matplotlib.figure" in sys.modules and hasattr(value, "figure") and hasattr(value.figure, "clear"):
+            blank([value.figure])
+            return value
+        if pandas and isinstance(value, (pandas.DataFrame, pandas.Series)):
+            for other in inputs:
+                if kind == "input" and type(other) is type(value) and other.shape == value.shape:
+                    return other
+            if isinstance(value, pandas.Series):
+                return column(value)
+            parts = {place: column(value.iloc[:, place]) for place in range(value.shape[1])}
+            return pandas.DataFrame(parts, index=value.index).set_axis(value.columns, axis=1)
+        if isinstance(value, np.ndarray):
+            for other in inputs:
+                if kind == "input" and isinstance(other, np.ndarray) and other.shape == value.shape:
+                    return other.astype(value.dtype)
+            exact = value.dtype.kind in "fc"
+            return np.full_like(value, number if exact or number == number else 0)
+        if torch and isinstance(value, torch.Tensor):
+            for other in inputs:
+                if kind == "input" and isinstance(other, torch.Tensor) and other.shape == value.shape:
+                    return other.to(value.dtype)
+            exact = value.is_floating_point() or value.is_complex()
+            return torch.full_like(value, number if exact or number == number else 0)
+        if isinstance(value, np.generic):
+            return emptied(np.asarray(value), inputs)[()]
+        if isinstance(value, bool):
+            return bool(number == 1)
+        if isinstance(value, int):
+            return int(number == 1)
+        if isinstance(value, float):
+            return float(number)
+        if isinstance(value, str):
+            return ""
+        if type(value) in (list, tuple):
+            return type(value)(emptied(part, inputs) for part in value)
+        if type(value) is dict:
+            return {key: emptied(part, inputs) for key, part in value.items()}
+        return value
+
+    def apart(inputs):
+        try:
+            return copy.deepcopy(inputs)
+        except Exception:
+            return inputs
+
+    def replaced(function, method=False):
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            # changes that the function makes to its arguments are undone as well
+            own_args, own_kwargs = (args, kwargs) if method else apart((args, kwargs))
+            try:
+                value = function(*own_args, **own_kwargs)
+            except AssertionError:  # what a test that students write has for a result
+                value = None
+            blank(drawn())
+            return emptied(value, [*args, *kwargs.values()])
+        return run
+
+    blank(drawn())
+    if "get_ipython" in namespace:
+        from IPython.display import clear_output
+
+        clear_output()
+
+    for name in names:
+        value = namespace.get(name)
+        if inspect.isclass(value):
+            for method, function in list(vars(value).items()):
+                public = not method.startswith("_") or method in ("__call__", "__len__")
+                if inspect.isfunction(function) and public:
+                    setattr(value, method, replaced(function, method=True))
+        elif inspect.isfunction(value):
+            namespace[name] = replaced(value)
+        elif not inspect.ismodule(value):
+            namespace[name] = emptied(value, [])
+
+"""
+
+
+@dataclass(frozen=True)
+class Degenerate(Variant):
+    """The solution of a cell, with everything that it returns replaced by zeros, ones, NaN or the input."""
+
+
+def degenerate_answers(assignment: Assignment, only: str = "*") -> list[Degenerate]:
+    """The degenerate answers of every answer cell, for each bound test cell that is about it."""
+    found = []
+    for path in assignment.source_notebooks():
+        notebook = read_notebook(path)
+        for test in assignment.bound_cells(path.stem, notebook.cells):
+            name = answer_of(notebook, test)
+            answer = find_cell(notebook, name)
+            if answer is None or answer.cell_type != "code" or not is_answer_cell(answer):
+                continue
+            names = sorted(defined_names(answer.source))
+            where = name if test == TEST_PREFIX + name else f"{name} in {test}"
+            for kind in KINDS:
+                source = f"{answer.source}\n{_REPLACE}\n_degenerate({kind!r}, {names!r}, globals())\n"
+                found.append(Degenerate(f"{kind} for {where}", name, source=source, test=test))
+    return [answer for answer in found if fnmatchcase(answer.name, only)]
+
+
+def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
+    """Write what the solutions and the mistakes return now into `reference.safetensors`.
+
+    Raises:
+        CourseError: a check fails for a solution, or is at fault. The file stays as it was.
+    """
+    require_checks(assignment)
+    path = assignment.checks / RECORDED
+    before = path.read_bytes() if path.exists() else None
+    try:
+        return _record(assignment, workers, progress)
+    except BaseException:
+        if before is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(before)
+        raise
+
+
+def _record(assignment: Assignment, workers: int | None, progress: Progress | None) -> Store:
+    store = Store(assignment.checks / RECORDED, recording=True)
+    for path in assignment.source_notebooks():
+        source = read_notebook(path)
+        if not assignment.bound_cells(path.stem, source.cells):
+            continue
+        job = GradingJob(
+            assignment,
+            path.stem,
+            source,
+            blank_copy(source),
+            HowToRun(kernel_name=kernel_for_own_code(), rule=None),
+        )
+        graded = grade(job, store=store)
+        for name, check in graded.result.named_checks():
+            if check.outcome != CheckOutcome.PASSED:
+                raise CourseError(
+                    f"{path}: the solution doesn't pass {name} ({check.outcome}), so nothing was recorded. "
+                    f"{check.message}".rstrip()
+                )
+    store.recording = False
+    store.save()
+    mistakes = dict(grade_variants(assignment, mistakes_of(assignment), workers, progress, thorough=False))
+    store.tensors |= mistake_records(assignment, mistakes)
+    store.save()
+    return store
+
+
+def require_checks(assignment: Assignment) -> None:
+    """Raise CourseError if the assignment has ordinary test cells only."""
+    for path in assignment.source_notebooks():
+        if assignment.bound_cells(path.stem, read_notebook(path).cells):
+            return
+    raise CourseError(
+        f"{assignment.name} has no hidden checks, and only they are recorded and audited: write one for a test cell, "
+        f"as {assignment.checks}/<grade_id>.py"
+    )
+
+
+def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Array]:
+    """For each mistake, in its exercise: the checks that it failed, their messages, and its values in failed comparisons."""
+    found: dict[str, Array] = {}
+    for mistake in mistakes_of(assignment):
+        if mistake.name not in graded:
+            continue
+        for check, observations in graded[mistake.name].observations.items():
+            if _exercise_of(check) == mistake.exercise:
+                found |= dict(
+                    to_stored(f"{check}/mistakes/{mistake.name}/{seen.key}", seen.value)
+                    for seen in observations
+                    if not seen.passed and is_recordable(seen.value)
+                )
+        failed = [
+            name.removeprefix(f"{mistake.exercise}::")
+            for name in sorted(failed_checks(graded[mistake.name].result))
+            if name.startswith(f"{mistake.exercise}::")
+        ]
+        found |= dict([to_stored(f"{mistake.exercise}/fails/{mistake.name}", failed)])
+        said = {
+            check.rpartition("::")[2]: text
+            for check, text in sorted(graded[mistake.name].messages.items())
+            if _exercise_of(check) == mistake.exercise
+        }
+        found |= dict([to_stored(f"{mistake.exercise}/said/{mistake.name}", said)]) if said else {}
+    return found
+
+
+def failed_checks(result: SubmissionResult) -> set[str]:
+    """The names of the checks that were not passed, as `<grade_id>::<check>`."""
+    return {name for name, check in result.named_checks() if check.outcome != CheckOutcome.PASSED}
+
+
+def _exercise_of(check: str) -> str:
+    """The grade_id of the test cell in the recorded name of a check, `<grade_id>::…` or `<notebook>:<grade_id>::…`."""
+    return check.split("::")[0].rpartition(":")[2]

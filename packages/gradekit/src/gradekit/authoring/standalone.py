@@ -22,6 +22,7 @@ from gradekit.course.cells import DEMO_TAG
 from gradekit.course.files import files_in
 from gradekit.course.printing import quoted
 from gradekit.submission.syntax import parse
+from gradekit.verdict.result_cache import installed_version
 
 _FOLDER = "standalone"
 _FOR_ASSISTANTS = "AGENTS.md"
@@ -131,17 +132,11 @@ def _imports(source: str) -> Iterator[str]:
 def _arguments(name: str) -> list[str]:
     """pip's arguments for a package, which is installed without its dependencies if they are missing here, too."""
     package = f"{name}=={Version(importlib.metadata.version(name)).public}"
-    return [package] if _is_complete(name) else ["--no-deps", package]
+    is_complete = all(installed_version(needed.name) for needed in requirements_of(name))
+    return [package] if is_complete else ["--no-deps", package]
 
 
-def _is_complete(name: str) -> bool:
-    """True if the package's dependencies are installed here."""
-    for line in importlib.metadata.requires(name) or []:
-        requirement = Requirement(line)
-        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
-            continue
-        try:
-            importlib.metadata.version(requirement.name)
-        except importlib.metadata.PackageNotFoundError:
-            return False
-    return True
+def requirements_of(package: str) -> list[Requirement]:
+    """What a package needs on this machine, without its extras."""
+    found = map(Requirement, importlib.metadata.requires(package) or [])
+    return [needed for needed in found if not needed.marker or needed.marker.evaluate({"extra": ""})]

@@ -1,7 +1,8 @@
-"""The command `gradekit`. Its options have the names that nbgrader uses.
+"""The command `gradekit`, and helpers that its commands share. Options have the names that nbgrader uses.
 
 Its commands are added by functions that the entry points `gradekit.commands` name: those here, and those of packages that
-are installed beside this one. The name of an entry point begins with its place in the list of commands.
+are installed beside this one. The name of an entry point begins with its place in the list of commands. Modules here
+import anything large only when a command runs, so `--help` is quick.
 """
 
 import argparse
@@ -10,15 +11,21 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from gradekit.cli.common import Command, Commands
-from gradekit.course import CourseError
+from gradekit.course import Assignment, CourseError, refuse_pattern
+from gradekit.course.kernels import KERNELS
 from gradekit.course.printing import did_you_mean, printable
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from gradekit.grading.running_course import RunningCourse
+
 
 #: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
 #: imports, which make hardly any garbage.
@@ -34,7 +41,6 @@ _COMPANIONS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns its exit code."""
     # before the course's configuration imports NumPy: a process with several threads can't be forked safely
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
@@ -93,11 +99,10 @@ class _Version(argparse.Action):
 class _Parser(argparse.ArgumentParser):
     """Answers a misspelt command with the one that was meant, in one line."""
 
-    commands: Commands
+    commands: "Commands"
 
     def error(self, message: str) -> NoReturn:
-        unknown = re.search(r"invalid choice: (['\"])(.*)\1 \(", message)
-        if unknown:
+        if unknown := re.search(r"invalid choice: (['\"])(.*)\1 \(", message):
             nearest = did_you_mean(unknown[2], self.commands.names)
             _print_error(f"there is no command {unknown[2]}{nearest or '; `gradekit --help` lists all'}")
             self.exit(2)
@@ -121,3 +126,159 @@ def _parser() -> _Parser:
     for name, package in _COMPANIONS.items():
         commands.add_if_missing(name, package)
     return parser
+
+
+class Command(Protocol):
+    """Runs a command; returns its exit code, or None for 0."""
+
+    def __call__(self, options: argparse.Namespace) -> int | None: ...
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of a command, with the options that several commands have."""
+
+    def add_workers(self, what: str = "processes on this machine", at_most: int | None = None) -> None:
+        cores = os.cpu_count() or 1
+        self.add_argument(
+            "--workers",
+            type=at_least_one,
+            default=min(cores, at_most or cores),
+            help=f"{what}; default: the number of cores" + (f", at most {at_most}" if at_most else ""),
+        )
+
+    def add_flag(self, name: str, text: str) -> None:
+        self.add_argument(name, action="store_true", help=text)
+
+    def add_json(self) -> None:
+        self.add_flag("--json", "print one JSON document, for programs")
+
+    def add_names(self, **options: Any) -> None:
+        names = self.add_argument("assignments", metavar="ASSIGNMENT", **options)
+        names.completer = _assignments_here  # type: ignore[attr-defined]  # for argcomplete
+
+    def add_arrays(self) -> None:
+        self.add_argument(
+            "--arrays",
+            choices=("numpy", "torch"),
+            help="the library that the assignment computes with; default: torch, if it is installed",
+        )
+
+    def add_sandbox(self) -> None:
+        self.add_argument(
+            "--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured"
+        )
+
+
+class Commands:
+    """The commands of a parser, to which each module adds its own."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._parsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._parsers.choices)
+
+    def add(self, name: str, run: Command, text: str) -> CommandParser:
+        added = self._parsers.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        added.set_defaults(run=run)
+        return added
+
+    def add_if_missing(self, name: str, package: str) -> None:
+        """Unless the command is there, say which package brings it, whatever its arguments are."""
+
+        def refuse(options: argparse.Namespace) -> NoReturn:
+            raise CourseError(
+                f"{name} is a command of {package}, which is not installed: "
+                f"`pip install ./packages/{package}` in the folder with gradekit's sources"
+            )
+
+        if name not in self._parsers.choices:
+            added = self._parsers.add_parser(name, add_help=False, prefix_chars="\0")
+            added.add_argument("arguments", nargs="*")
+            added.set_defaults(run=refuse)
+
+    def add_for_assignments(self, name: str, run: Command, text: str) -> CommandParser:
+        """Add a command that takes the names of assignments; see `course_and_assignments`."""
+        added = self.add(name, run, text)
+        added.add_names(nargs="*", help="default: all")
+        return added
+
+    def add_for_assignment(self, name: str, run: Command, text: str) -> CommandParser:
+        """Add a command that takes the name of one assignment."""
+        added = self.add(name, run, text)
+        added.add_names(nargs=1)
+        return added
+
+
+def _assignments_here(parsed_args: argparse.Namespace, **_: object) -> list[str]:
+    """Names for a shell to complete, from the usual folder: reading the configuration would take a second."""
+    return [path.name for path in Path(parsed_args.course_dir or "", "source").glob("[!._]*/")]
+
+
+def course_of(options: argparse.Namespace) -> "RunningCourse":
+    """The course that the command works in: that of `--course-dir`, or the one that nbgrader is configured for."""
+    from gradekit.grading.running_course import RunningCourse
+
+    course = RunningCourse.open(options.course_dir)
+    refuse_pattern(course.root)
+    return course
+
+
+def course_and_assignments(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
+    """The course, and the assignments named on the command line.
+
+    If none is named, it is the configured one, or else all of the course's.
+
+    Raises:
+        CourseError: the course has no assignments, or none of that name.
+    """
+    course, names = course_of(options), [name.rstrip("/") or name for name in options.assignments]
+    source = course.layout.folder(course.layout.source, ".")
+    known = {assignment.name: assignment for assignment in course.layout.assignments()}
+    if not known:
+        raise CourseError(
+            f"{source} has no assignments: run this in a course folder, or use --course-dir; "
+            "`gradekit init` begins a course"
+        )
+    for name in names:
+        refuse_pattern(course.layout.assignment(name).source_folder)
+    names = names or list(filter(None, [course.folders.assignment_id])) or list(known)
+    if unknown := [name for name in names if name not in known]:
+        nearest = did_you_mean(unknown[0], known)
+        raise CourseError(f"{source} has no {', '.join(unknown)}; it has {', '.join(known)}{nearest}")
+    return course, [known[name] for name in names]
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines that may contain names of students and files, with escape sequences made visible."""
+    for line in lines:
+        print(printable(line, None))
+
+
+def print_json(data: dict[str, Any]) -> None:
+    import json
+
+    print(json.dumps(data, indent=2, default=str))
+
+
+def at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    return int(text)
+
+
+def progress_bar(title: str, unit: str, total: int | None = None, quiet: bool = False) -> "tqdm[NoReturn]":
+    """A progress bar on stderr; where that is no terminal, lines, if the total is known. Nothing if it is to be quiet.
+
+    It starts no thread, since a process with threads can't be forked safely.
+    """
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0
+    bar: tqdm[NoReturn] = tqdm(total=total, desc=title, unit=f" {unit}s", disable=quiet or None)
+    if bar.disable and total and not quiet:
+        from gradekit.cli.log_lines import ProgressLines
+
+        return ProgressLines(title, unit, total)
+    return bar

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import (
+from gradekit.cli import (
     Commands,
     course_and_assignments,
     course_of,
@@ -34,22 +34,19 @@ def add(commands: Commands) -> None:
             added.add_argument(
                 "--only", default="*", metavar="PATTERN", help="mistakes and answers whose names match"
             )
-            added.add_argument(
+            added.add_flag(
                 "--mutants",
-                action="store_true",
-                help="grade small machine-made edits of the solutions instead; fail if the checks miss one",
+                "grade small machine-made edits of the solutions instead; fail if the checks miss one",
             )
-            added.add_argument(
+            added.add_flag(
                 "--standard",
-                action="store_true",
-                help="grade standard faults around each solution, such as state kept between calls; fail if the checks miss one",
+                "grade standard faults around each solution, such as state kept between calls; fail if the checks miss one",
             )
-            added.add_argument(
+            added.add_flag(
                 "--names",
-                action="store_true",
-                help="with --mutants: list those whose pages name a known mistake, for you to read whether that is true",
+                "with --mutants: list those whose pages name a known mistake, for you to read whether that is true",
             )
-            added.add_argument("--all", action="store_true", help="with --mutants: all, instead of a sample")
+            added.add_flag("--all", "with --mutants: all, instead of a sample")
     commands.add_for_assignments(
         "earlier", _earlier, "write earlier.py: the code that an assignment imports from earlier ones"
     )
@@ -100,8 +97,7 @@ def _audit(options: argparse.Namespace) -> int:
         return _audit_mutants(options)
     if options.all:
         raise CourseError("--all applies only to mutants: add --mutants")
-    from gradekit.authoring.audit import run_audit
-    from gradekit.cli.matrix import audit_lines, figures
+    from gradekit.authoring.audit import audit_lines, figures, run_audit
 
     audits = []
     for assignment in course_and_assignments(options)[1]:
@@ -114,8 +110,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _audit_mutants(options: argparse.Namespace) -> int:
-    from gradekit.authoring.mutants.survivors import run_mutants
-    from gradekit.cli.matrix import mutation_figures, mutation_lines
+    from gradekit.authoring.mutants.survivors import mutation_figures, mutation_lines, run_mutants
 
     tests = []
     for assignment in course_and_assignments(options)[1]:
@@ -131,8 +126,7 @@ def _audit_mutants(options: argparse.Namespace) -> int:
 
 
 def _audit_names(options: argparse.Namespace) -> int:
-    from gradekit.authoring.mutants.named import named_mutants
-    from gradekit.cli.matrix import name_lines
+    from gradekit.authoring.mutants.survivors import name_lines, named_mutants
 
     for assignment in course_and_assignments(options)[1]:
         with _progress(assignment.name) as progress:
@@ -142,7 +136,7 @@ def _audit_names(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> None:
-    from gradekit.authoring.recording import record
+    from gradekit.authoring.grade_variants import record
 
     for assignment in course_and_assignments(options)[1]:
         with _progress(assignment.name) as progress:
@@ -167,8 +161,7 @@ def _standalone(options: argparse.Namespace) -> None:
 
 
 def _samples(options: argparse.Namespace) -> None:
-    from gradekit.authoring.samples import ODD_CLASS, ordinary_class, write_class
-    from gradekit.authoring.typical_class import typical_class
+    from gradekit.authoring.samples import ODD_CLASS, ordinary_class, typical_class, write_class
     from sandbox_kernel.folders import HeldFolder
 
     course, assignments = course_and_assignments(options)
@@ -193,8 +186,8 @@ def _replace(folder: Path, new: Path) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
+    from gradekit.authoring.grade_variants import record
     from gradekit.authoring.new import write_assignment
-    from gradekit.authoring.recording import record
 
     course = course_of(options)
     assignment = write_assignment(course.layout, options.name, options.arrays)
@@ -223,7 +216,6 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _below(root: Path, path: Path) -> Path:
-    """The path, relative to `root` if it is below it."""
     return path.relative_to(root) if path.is_relative_to(root) else path
 
 

@@ -64,7 +64,7 @@ class PandasCodec(Codec):
         """The structure and everything that is not a float, as a digest; the floats as numbers."""
         import pandas as pd
 
-        from gradekit.codecs.pandas_difference import written
+        from gradekit.codecs.pandas_difference import series_of, written
 
         kind = _kind(value)
         if kind != "other" and kind != "scalar" and value.size > _MOST_ENTRIES:
@@ -76,23 +76,25 @@ class PandasCodec(Codec):
                 frame = value.to_frame()
             case _:
                 frame = pd.DataFrame({"": [value] if kind == "scalar" else list(value)})
-        floats = [n for n in range(frame.shape[1]) if getattr(frame.iloc[:, n].dtype, "kind", "O") == "f"]
-        rest = frame.iloc[:, [n for n in range(frame.shape[1]) if n not in floats]]
+        by_kind: dict[bool, list[Any]] = {True: [], False: []}
+        for series in series_of(frame):
+            by_kind[_kind_of_entries(series) == "f"].append(series)
+        floats, rest = by_kind[True], by_kind[False]
         parts = [
             [str(name) for name in (*frame.columns, *frame.columns.names, *frame.index.names)],
             [str(dtype) for dtype in frame.dtypes],
             [written(label) for label in frame.index],
-            [[written(entry) for entry in rest.iloc[:, n]] for n in range(rest.shape[1])],
+            [[written(entry) for entry in series] for series in rest],
         ]
         digest = hashlib.sha256(repr(parts).encode(errors="replace")).hexdigest()[:12]
         text = f"{kind} of shape {frame.shape}, {digest}"
         if not floats or not len(frame):
             return text, None
-        return text, np.concatenate([np.asarray(frame.iloc[:, n], np.float64) for n in floats])
+        return text, np.concatenate([np.asarray(series, np.float64) for series in floats])
 
     def columns(self, actual: Any, expected: Any) -> Iterator[tuple[str, Numpy, Numpy]]:
         """The columns of numbers, in two tables with the same columns and as many rows."""
-        from gradekit.codecs.pandas_difference import written
+        from gradekit.codecs.pandas_difference import series_of, written
 
         kind = _kind(expected)
         if kind == "DataFrame" and list(actual.columns) == list(expected.columns):
@@ -103,12 +105,8 @@ class PandasCodec(Codec):
             return
         if len(own) != len(right):
             return
-        for place, name in enumerate(names):
-            pair = [
-                part.iloc[:, place].to_numpy()
-                for part in (own, right)
-                if getattr(part.iloc[:, place].dtype, "kind", "O") in "biuf"
-            ]
+        for name, *parts in zip(names, series_of(own), series_of(right), strict=True):
+            pair = [part.to_numpy() for part in parts if _kind_of_entries(part) in "biuf"]
             if len(pair) == 2 and all(isinstance(part, np.ndarray) and part.dtype != object for part in pair):
                 yield (f"In the column {name}" if name else ""), *pair
 
@@ -122,6 +120,10 @@ def _kind(value: Any) -> str:
     return found or ("scalar" if is_scalar(value) else "other")
 
 
+def _kind_of_entries(series: Any) -> str:
+    return getattr(series.dtype, "kind", "O")
+
+
 def _wanted(kind: str, expected: Any) -> str:
     """The kind of the right value, without its length."""
     name = type(expected).__name__
@@ -129,7 +131,6 @@ def _wanted(kind: str, expected: Any) -> str:
 
 
 def _hint(actual: Any, expected: Any) -> str:
-    """How to turn the actual value into one of the expected type."""
     kinds = _kind(actual), _kind(expected)
     if kinds == ("Series", "DataFrame"):
         return ": `.to_frame()` or double brackets, as in `df[[...]]`, make one"

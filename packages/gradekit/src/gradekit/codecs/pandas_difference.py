@@ -121,7 +121,6 @@ def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
 
 
 def _index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | None:
-    """How an index differs from the right one of the same length."""
     names, dtypes = NAMES not in ignore, DTYPES not in ignore
     if own.nlevels != right.nlevels:
         return f"has an index with {counted(own.nlevels, 'level')}, but should have {right.nlevels}"
@@ -173,14 +172,15 @@ def _dtype_hint(own: Any, wanted: Any) -> str:
     found = own.dtype
     if str(found) == "object" and (hint := _hint_for_objects(own, wanted)):
         return hint
-    if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
-        return ": it holds text or other objects instead of True and False"
+    if str(found) in _TEXT:
+        if pd.api.types.is_bool_dtype(wanted):
+            return ": it holds text or other objects instead of True and False"
+        if pd.api.types.is_numeric_dtype(wanted):
+            return ": convert the text to numbers, as with `pd.to_numeric`"
+        if str(wanted).startswith("datetime64"):
+            return ": convert the text to dates with `pd.to_datetime`"
     if "datetime64" in str(found) and "datetime64" in str(wanted) and len(str(found)) > len(str(wanted)):
         return ": remove the time zone with `tz_localize(None)`"
-    if str(found) in _TEXT and pd.api.types.is_numeric_dtype(wanted):
-        return ": convert the text to numbers, as with `pd.to_numeric`"
-    if str(found) in _TEXT and str(wanted).startswith("datetime64"):
-        return ": convert the text to dates with `pd.to_datetime`"
     if isinstance(wanted, pd.CategoricalDtype):
         return ': use `astype("category")`'
     if found.kind == "f" and wanted.kind in "iu" and own.isna().any():
@@ -211,22 +211,20 @@ def _hint_for_objects(own: Any, wanted: Any) -> str:
     return ""
 
 
+def series_of(frame: Any) -> list[Any]:
+    """The columns of a frame, of which several may have one name."""
+    return [series for _, series in frame.items()]
+
+
 def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
-    off = {}
-    for place in range(right.shape[1]):
-        wrong = _wrong_entries(own.iloc[:, place], right.iloc[:, place], tolerance)
-        if wrong.any():
-            off[place] = wrong
-    dtypes = {}
+    pairs = list(enumerate(zip(series_of(own), series_of(right), strict=True)))
+    off = {n: wrong for n, pair in pairs if (wrong := _wrong_entries(*pair, tolerance)).any()}
+    dtypes: dict[int, tuple[str, str]] = {}
     if DTYPES not in tolerance.ignore:
-        found = {n: _dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(right.shape[1])}
-        dtypes = {place: text for place, text in found.items() if text}
+        dtypes = {n: words for n, pair in pairs if (words := _dtype_difference(*pair))}
     for place, parts in dtypes.items():
-        if (
-            place not in off
-            or own.iloc[:, place].dtype.kind in "OT"
-            or str(own.iloc[:, place].dtype) in _TEXT
-        ):
+        dtype = own.iloc[:, place].dtype
+        if place not in off or dtype.kind in "OT" or str(dtype) in _TEXT:
             return f"has {parts[0]} in the column {written(own.columns[place])}{parts[1]}"
     if not off:
         return None
@@ -241,10 +239,8 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
 def _columns(own: Any, right: Any) -> str | None:
     """Which columns are missing, extra, or misnamed."""
     if own.columns.nlevels != right.columns.nlevels:
-        levels, label = (
-            counted(own.columns.nlevels, "level"),
-            written(own.columns[-1]) if len(own.columns) else "none",
-        )
+        levels = counted(own.columns.nlevels, "level")
+        label = written(own.columns[-1]) if len(own.columns) else "none"
         hint = ': name them, as in `agg(total=("x", "sum"))`' if right.columns.nlevels == 1 else ""
         return f"has columns of {levels}, such as {label}, but should have {_levels(right.columns)}{hint}"
     have, want = (Counter(map(_key, part.columns)) for part in (own, right))
@@ -284,34 +280,25 @@ def _why_rows(own: Any, right: Any) -> str:
 
 def _same_rows(own: Any, right: Any, tolerance: Tolerance) -> bool:
     """True if both frames have the same rows in another order, whatever their index."""
-    if (
-        len(own) < 2
-        or own.shape[1] == 0
-        or any(_dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(own.shape[1]))
-    ):
+    if len(own) < 2 or own.shape[1] == 0 or any(map(_dtype_difference, series_of(own), series_of(right))):
         return False
-    one, other = _sorted(own, right, by_entries=True)
-    if list(own.index) != list(right.index) and Counter(map(_key, own.index)) != Counter(
-        map(_key, right.index)
-    ):
+    labels = [Counter(map(_key, part.index)) for part in (own, right)]
+    if list(own.index) != list(right.index) and labels[0] != labels[1]:
         return False
-    return not any(
-        _wrong_entries(one.iloc[:, n], other.iloc[:, n], tolerance).any() for n in range(one.shape[1])
-    )
+    one, other = map(series_of, _sorted(own, right, by_entries=True))
+    return not any(_wrong_entries(*pair, tolerance).any() for pair in zip(one, other, strict=True))
 
 
 def _sorted(own: Any, right: Any, by_entries: bool) -> tuple[Any, Any]:
     """Both frames with their rows in the same order: by index, or by their entries where it only numbers the rows."""
     if not by_entries and list(right.index) != list(range(len(right))):
-        return tuple(part.iloc[_order([part.index.to_frame()])] for part in (own, right))
-    return tuple(part.iloc[_order([part])].reset_index(drop=True) for part in (own, right))
+        return tuple(part.iloc[_order(part.index.to_frame())] for part in (own, right))
+    return tuple(part.iloc[_order(part)].reset_index(drop=True) for part in (own, right))
 
 
-def _order(frames: list[Any]) -> list[int]:
-    keys = [
-        [_sortable(entry) for entry in frame.iloc[:, n]] for frame in frames for n in range(frame.shape[1])
-    ]
-    return sorted(range(len(frames[0])), key=lambda place: tuple(column[place] for column in keys))
+def _order(frame: Any) -> list[int]:
+    keys = [[_sortable(entry) for entry in series] for series in series_of(frame)]
+    return sorted(range(len(frame)), key=lambda place: [column[place] for column in keys])
 
 
 def _sortable(entry: Any) -> tuple[str, Any]:
@@ -325,7 +312,6 @@ def _same_name(one: Any, other: Any) -> bool:
 
 
 def _names(index: Any) -> str:
-    """The names of an index in a sentence."""
     if all(name is None for name in index.names):
         return "no name"
     return f"the {'names' if index.nlevels > 1 else 'name'} {_some(index.names)}"
@@ -388,7 +374,6 @@ def written(value: Any) -> str:
 
 
 def _some(labels: Iterable[Any], most: int = _SHOWN) -> str:
-    """A few labels in a sentence."""
     found = list(labels)
     return ", ".join(map(written, found[:most])) + (", …" if len(found) > most else "")
 

@@ -92,7 +92,7 @@ def configure(config: Config) -> None:
     config.HTMLExporter.extra_template_basedirs = _TEMPLATE_FOLDERS
     config.HTMLExporter.preprocessors = [f"{_HERE}.rubric.ShowRubric"]
     config.HTMLExporter.filters = {
-        "markdown2html": "gradekit.page.pictures.markdown_with_pictures",
+        "markdown2html": "gradekit.page.displayed.markdown_with_pictures",
         "highlight_code": "gradekit.page.markdown.highlighted_code",
         "displayed": "gradekit.page.displayed.displayed",
     }

@@ -39,13 +39,19 @@ from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.run_checks import RESULT
 from gradekit.page import PAGE_TEMPLATES
 from gradekit.page.budget import TooCostly, render_in_child
-from gradekit.page.check_table import code_marked
-from gradekit.page.first_look import first_things, score_rows
+from gradekit.page.check_table import (
+    EXPLANATIONS,
+    code_marked,
+    deadline_of,
+    first_things,
+    hide_outputs,
+    result_as_shown,
+    score_rows,
+)
+from gradekit.page.displayed import Pictures, text_and_pictures
 from gradekit.page.headings import page_titles
 from gradekit.page.markdown import highlighted_code, safe_markdown
 from gradekit.page.page_parts import PageParts, Part
-from gradekit.page.pictures import Pictures, text_and_pictures
-from gradekit.page.shown import EXPLANATIONS, deadline_of, hide_outputs, result_as_shown
 from gradekit.submission.extra_files import time_handed_in
 from gradekit.verdict.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
 

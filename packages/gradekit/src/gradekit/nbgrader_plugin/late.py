@@ -18,7 +18,7 @@ from gradekit.attempts.rules import AttemptRules, Chance, NoChance, is_in_time
 from gradekit.course.course_time import CourseTime
 from gradekit.nbgrader_plugin.course_folders import configured_course
 from gradekit.nbgrader_plugin.gradebook_state import url_in
-from gradekit.page.shown import deadline_of
+from gradekit.page.check_table import deadline_of
 
 
 class LatePenalty(BasePlugin):

@@ -21,13 +21,16 @@ from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import check_output
 from gradekit.page.displayed import (
     OF_DISPLAYED,
+    OF_PAGE,
     PAGE_CHARACTERS,
     PAGE_SECONDS,
     Displayed,
+    Pictures,
+    attached_only,
     plain_figure,
+    text_and_pictures,
 )
 from gradekit.page.markdown import highlighted_code, safe_markdown
-from gradekit.page.pictures import OF_PAGE, Pictures, attached_only, text_and_pictures
 from gradekit.verdict.results import Status, SubmissionResult
 
 #: in the metadata of the rubric's cell, for the template: the answer's grade_id, and the items that a grader can tick

@@ -26,7 +26,7 @@ from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
 from gradekit.nbgrader_plugin.exporter import SubmissionExporter
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
-from gradekit.page.pictures import has_own_picture
+from gradekit.page.displayed import has_own_picture
 from gradekit.submission.extra_files import handed_out_files
 from gradekit.verdict.opened import OpenedNotebook, open_notebook
 from gradekit.verdict.results import SubmissionResult

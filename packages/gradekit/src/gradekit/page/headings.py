@@ -23,13 +23,11 @@ from gradekit.course.cells import (
 )
 from gradekit.course.language import N_, _
 from gradekit.course.printing import shortened
-from gradekit.page.markdown import plain_text, render_markdown
+from gradekit.page.markdown import plain_text, remembering, render_markdown
 
 HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
 #: headings per notebook and characters per heading; others get no links
 MAX_HEADINGS, MAX_HEADING = 200, 200
-#: characters of a cell whose headings are remembered
-_CACHED = 8_000
 #: characters of a heading that names a cell
 _MAX_TITLE = 40
 #: the same, on a page
@@ -65,14 +63,9 @@ def headings(notebook: NotebookNode) -> list[Heading]:
     return found
 
 
+@remembering(512)
 def _heading_lines(source: str) -> list[str]:
     """The markdown of each heading, without those in code blocks."""
-    find = _find_heading_lines if len(source) <= _CACHED else _find_heading_lines.__wrapped__
-    return find(source)
-
-
-@lru_cache(maxsize=512)  # most cells are the released ones, in every submission
-def _find_heading_lines(source: str) -> list[str]:
     found: list[str] = []
     fence, above = "", ""
     for line in source.splitlines():
@@ -162,7 +155,6 @@ def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = No
 
 
 def _numbered(titles: dict[str, str]) -> dict[str, str]:
-    """The titles, with numbers after those that several cells share."""
     shared = Counter(titles.values())
     seen: Counter[str] = Counter()
     numbered = {}

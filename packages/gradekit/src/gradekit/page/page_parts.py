@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 
 from nbformat import NotebookNode
@@ -19,7 +20,7 @@ from gradekit.course.cells import (
 from gradekit.course.language import N_, _
 from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import checks_as_html, code_marked, exercise_as_html, is_check_output
-from gradekit.page.displayed import PAGE_CHARACTERS, PAGE_SECONDS, Displayed, printed, with_room
+from gradekit.page.displayed import PAGE_CHARACTERS, PAGE_SECONDS, Displayed, Pictures, printed_by, with_room
 from gradekit.page.headings import Heading, headings, page_titles
 from gradekit.page.markdown import (
     as_plain_text,
@@ -28,7 +29,6 @@ from gradekit.page.markdown import (
     safe_markdown,
     visible_markdown,
 )
-from gradekit.page.pictures import Pictures, text_and_pictures
 from gradekit.verdict.results import SubmissionResult, points_in_words, score_in_words
 
 PAGE_TOO_COSTLY = N_("This page takes too long to format, so this cell is shown as plain text.")
@@ -59,7 +59,7 @@ class PageParts:
     """Makes the parts of one page. Headings go below the page's own, and ids are unique.
 
     `given` holds the sources of the released cells; any other cell is shown as the student's own. `shows` is what
-    `result` was reduced to (see `shown.py`). Once `budget`
+    `result` was reduced to (see `result_as_shown`). Once `budget`
     is out of time, cells are shown as plain text; cells for which it has no room are left out. `pictures` have limits
     of their own. With `requests`, the page says how to object to a check.
     """
@@ -188,9 +188,7 @@ class PageParts:
         return "".join([*parts, html[at:]])
 
     def _markdown(self, cell: NotebookNode, render: Callable[[str], str] = safe_markdown) -> str:
-        text, embedded = text_and_pictures(cell.source)
-        html = self._within_budget(render, text)
-        return self.pictures.put_into(html, embedded, cell.get("attachments") or {})
+        return self.pictures.formatted(cell.source, cell, partial(self._within_budget, render))
 
     def _code(self, source: str) -> str:
         return self._within_budget(highlighted_code, source) if source.strip() else ""
@@ -212,14 +210,10 @@ class PageParts:
         )
 
     def _output(self, output: NotebookNode) -> str:
-        match output.output_type:
-            case "stream":
-                text = output.text
-            case "error":
-                text = "\n".join(output.traceback) or f"{output.ename}: {output.evalue}"
-            case _:
-                return self._lowered(self._displayed.html(output.data))
-        return with_room(self.budget, printed(text)) if text.strip() else ""
+        if output.output_type not in ("stream", "error"):
+            return self._lowered(self._displayed.html(output.data))
+        html = printed_by(output)
+        return with_room(self.budget, html) if html else ""
 
     def _figure(self, address: str) -> str:
         self._figures += 1

@@ -12,12 +12,9 @@ import numpy as np
 
 from gradekit.codecs import MOST_TOLD, Tolerance, codec_of
 from gradekit.inside.arrays import Numpy, as_array, is_array, to_numpy
-from gradekit.relations.evidence import ENOUGH, InPlay, Pair, Relation
-from gradekit.relations.moved import moved_relations
-from gradekit.relations.numbers import number_relations, scalar_relation
-from gradekit.relations.parts import part_relations
+from gradekit.relations.moved import moved_relations, part_relations, shape_relation
+from gradekit.relations.numbers import ENOUGH, InPlay, Pair, Relation, number_relations, scalar_relation
 from gradekit.relations.plain import dict_relation, information, is_larger, list_relation, text_relation
-from gradekit.relations.shapes import shape_relation
 
 #: larger values would take too long
 _MOST_ENTRIES = 20_000
@@ -148,15 +145,11 @@ def _beside_nan(pair: Pair) -> str:
     if not pair.same_shape or not finite.any():
         return ""
     limit = pair.tight + pair.rtol * np.abs(pair.right[finite])
-    if (np.abs(pair.found[finite] - pair.right[finite]) > limit).any() or pair.bits(
-        pair.right, finite
-    ) < ENOUGH:
-        return ""
-    return "All other entries are right."
+    all_right = not (np.abs(pair.found[finite] - pair.right[finite]) > limit).any()
+    return "All other entries are right." if all_right and pair.bits(pair.right, finite) >= ENOUGH else ""
 
 
 def _of_a_list(found: Any, right: Any, tolerance: Tolerance) -> str:
-    """A sentence about a list of numbers where an array should be."""
     if not isinstance(found, list | tuple) or len(found) > _MOST_ENTRIES:
         return ""
     try:
@@ -178,7 +171,7 @@ def _of_lists(found: list[Any], right: list[Any], tolerance: Tolerance, play: In
     if len(found) != len(right):
         return ""
     place = next(
-        (n for n, (one, two) in enumerate(zip(found, right, strict=True)) if not same(one, two)), None
+        (place for place, pair in enumerate(zip(found, right, strict=True)) if not same(*pair)), None
     )
     if place is None:
         return ""

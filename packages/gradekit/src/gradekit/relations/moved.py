@@ -1,19 +1,20 @@
-"""Relations between places: axes exchanged, reversed or shifted; a different order or shape; sums and means."""
+"""Relations between places: axes exchanged or shifted; another order or shape; sums; right in some places only."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice, permutations
-from math import lgamma, log
+from math import lgamma, log, prod
 
 import numpy as np
 
 from gradekit.inside.arrays import Numpy
-from gradekit.relations.evidence import ENOUGH_FOR_PLACES, Pair, Relation, axis_in_words
+from gradekit.relations.numbers import ENOUGH_FOR_PLACES, InPlay, Pair, Relation, axis_in_words
 
 _CHOSEN = 5.0
-_REDUCTIONS: tuple[tuple[str, Callable[..., Numpy]], ...] = (
-    ("mean", np.mean),
-    ("sum", np.sum),
-    ("largest entry", np.max),
+#: a name, a sentence about the right entries, and the function
+_REDUCTIONS: tuple[tuple[str, str, Callable[..., Numpy]], ...] = (
+    ("sum", "It is the right one, summed", np.sum),
+    ("mean", "It is the right one, averaged", np.mean),
+    ("largest entry", "It is the largest of the right entries", np.max),
 )
 #: orders of axes that are tried
 _MOST_ORDERS = 24
@@ -52,7 +53,6 @@ def _axes_exchanged(pair: Pair) -> Iterator[Relation]:
 
 
 def _along(pair: Pair, axis: int) -> Iterator[Relation]:
-    """Relations along one axis of two arrays of one shape."""
     words, right = axis_in_words(axis, pair.right.ndim), pair.right
     with np.errstate(all="ignore"):
         mean = right.mean(axis, keepdims=True)
@@ -169,11 +169,7 @@ def _reduced(pair: Pair) -> Iterator[Relation]:
     if not pair.right.ndim - 1 <= pair.found.ndim <= pair.right.ndim:
         return
     for axis in range(pair.right.ndim):
-        for text, function in (
-            ("It is the right one, summed", np.sum),
-            ("It is the right one, averaged", np.mean),
-            ("It is the largest of the right entries", np.max),
-        ):
+        for _, text, function in _REDUCTIONS:
             for keep in (False, True):
                 candidate = np.asarray(function(pair.right, axis=axis, keepdims=keep))
                 if pair.equals(candidate):
@@ -186,7 +182,7 @@ def _not_reduced(pair: Pair) -> Iterator[Relation]:
     """The right array is a sum, a mean or the like of the wrong one along an axis."""
     ndim = pair.found.ndim
     for axis in range(ndim) if ndim in (pair.right.ndim, pair.right.ndim + 1) else ():
-        for name, function in _REDUCTIONS:
+        for name, _, function in _REDUCTIONS:
             reduced = np.asarray(function(pair.found, axis=axis, keepdims=ndim == pair.right.ndim))
             if reduced.shape != pair.right.shape or pair.found.shape[axis] == 1:
                 continue
@@ -226,3 +222,177 @@ def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Relation]:
             text = f"Along {words}, {which} {what}; the rest is right."
             bits = part.bits(right, np.ones(right.shape, bool)) - _CHOSEN
             yield Relation(text, bits, needs=ENOUGH_FOR_PLACES)
+
+
+_MOST_LISTED = 8
+#: how far from 1 a sum may be
+_NEAR_ONE = 1e-3
+
+
+def part_relations(pair: Pair, play: InPlay) -> Iterator[Relation]:
+    """Claims about where two arrays of one shape agree, and about their sums."""
+    if not pair.same_shape or pair.right.ndim == 0:
+        return
+    if not pair.off.all() and pair.off.any():
+        yield from _beside_a_mask(pair, play)
+        yield from _beside_the_diagonal(pair)
+        yield from _by_sign(pair)
+        for axis in range(pair.right.ndim):
+            yield from _right_along(pair, axis)
+    yield from _sums(pair)
+
+
+def _right_in(pair: Pair, region: Numpy) -> float:
+    """The bits of evidence in the array being right in a region, minus the cost of choosing it."""
+    return pair.bits(pair.right, region) - _CHOSEN
+
+
+def _right_along(pair: Pair, axis: int) -> Iterator[Relation]:
+    size = pair.right.shape[axis]
+    others = tuple(other for other in range(pair.right.ndim) if other != axis)
+    wrong: Numpy = np.asarray(pair.off.any(axis=others))
+    count = int(size - wrong.sum())
+    if not 0 < count < size:
+        return
+    words = axis_in_words(axis, pair.right.ndim)
+    region = _spread(~wrong, axis, pair.right.shape)
+    bits = _right_in(pair, region)
+    right = [int(index) for index in np.flatnonzero(~wrong)]
+    if wrong[count:].all() or wrong[:-count].all():
+        end = "first" if wrong[count:].all() else "last"
+        which = f"only the {end} of {size} is" if count == 1 else f"only the {end} {count} of {size} are"
+        text = f"Along {words}, {which} right."
+    elif count == size - 1:
+        text = f"Along {words}, only index {int(np.flatnonzero(wrong)[0])} is wrong."
+    elif size <= _MOST_LISTED:
+        text = f"Along {words}, everything at the indices {right} is right, and the rest is not."
+        bits -= size
+    else:
+        return
+    yield Relation(text, bits, rank=2)
+
+
+def _spread(flags: Numpy, axis: int, shape: tuple[int, ...]) -> Numpy:
+    """A flag for each index of an axis, for all entries there."""
+    return np.broadcast_to(flags.reshape([-1 if place == axis else 1 for place in range(len(shape))]), shape)
+
+
+def _beside_the_diagonal(pair: Pair) -> Iterator[Relation]:
+    if pair.right.ndim < 2 or min(pair.right.shape[-2:]) < 3:
+        return
+    ones = np.ones(pair.right.shape[-2:], bool)
+    for words, region in (
+        ("above the diagonal of the last two axes", np.triu(ones, 1)),
+        ("below the diagonal of the last two axes", np.tril(ones, -1)),
+        ("on the diagonal of the last two axes", np.eye(*pair.right.shape[-2:]) > 0),
+    ):
+        here = np.broadcast_to(region, pair.right.shape)
+        if not pair.off[~here].any():
+            yield Relation(f"It is wrong only {words}.", _right_in(pair, ~here), rank=2)
+
+
+def _by_sign(pair: Pair) -> Iterator[Relation]:
+    for words, region in (("negative", pair.right < -pair.tight), ("positive", pair.right > pair.tight)):
+        if 3 <= region.sum() <= region.size - 3 and pair.off[region].all() and not pair.off[~region].any():
+            yield Relation(f"It is wrong only where it should be {words}.", _right_in(pair, ~region), rank=2)
+
+
+def _beside_a_mask(pair: Pair, play: InPlay) -> Iterator[Relation]:
+    """Right only where a mask that was passed in hides nothing."""
+    shape = pair.right.shape
+    for mask in play.masks:
+        for visible, words in (
+            (
+                mask.all(axis=-1, keepdims=True) if mask.ndim else mask,
+                "for queries from which the mask hides no key",
+            ),
+            (mask, "where the mask is True"),
+        ):
+            try:
+                region = np.broadcast_to(visible, shape)
+            except ValueError:
+                continue
+            if region.all() or not region.any() or pair.off[region].any():
+                continue
+            if pair.off[~region].mean() > 0.5:
+                yield Relation(f"It is right only {words}.", _right_in(pair, region) + 1, rank=2)
+
+
+def _sums(pair: Pair) -> Iterator[Relation]:
+    """Entries that should sum to 1 along one axis do so along another one, or along none."""
+    if pair.right.min() < -pair.tight or pair.whole:
+        return
+    ndim = pair.right.ndim
+    along = [axis for axis in range(ndim) if pair.right.shape[axis] > 1]
+    right = [axis for axis in along if _near_one(pair.right.sum(axis))]
+    own = [axis for axis in along if _near_one(pair.found.sum(axis))]
+    if len(right) != 1 or right[0] in own:
+        return
+    words = axis_in_words(right[0], ndim)
+    sums = pair.right.size // pair.right.shape[right[0]]
+    if len(own) == 1 and pair.found.min() >= -pair.tight:
+        text = f"Its entries sum to 1 along {axis_in_words(own[0], ndim)}, but should along {words}."
+        yield Relation(text, sums * 8.0 - _CHOSEN, rank=2)
+    elif not own and sums >= 3:
+        yield Relation(f"Its entries should sum to 1 along {words}, and don't.", sums * 8.0 - _CHOSEN, rank=1)
+
+
+def _near_one(sums: Numpy) -> bool:
+    """True if each sum is 1, or 0 where a mask hides everything."""
+    one = np.abs(sums - 1) < _NEAR_ONE
+    return bool((one | (np.abs(sums) < _NEAR_ONE)).all() and one.any())
+
+
+Shape = tuple[int, ...]
+
+
+def shape_relation(found: Shape, right: Shape) -> str:
+    """One sentence about a wrong shape; empty if it doesn't relate, or in more than one way."""
+    if found == right or 0 in found or 0 in right:
+        return ""
+    if right == ():
+        return "It should be a single number, without axes."
+    ones = [tuple(size for size in shape if size != 1) for shape in (found, right)]
+    if ones[0] == ones[1]:
+        if len(found) == len(right):
+            return "Its axis of size 1 is in the wrong place."
+        return f"Only an axis of size 1 is {'missing' if len(found) < len(right) else 'extra'}."
+    if len(found) == len(right):
+        if sorted(found) == sorted(right) and len(set(right)) == len(right):
+            moved = [axis for axis in range(len(right)) if found[axis] != right[axis]]
+            if len(moved) == 2:
+                names = " and ".join(axis_in_words(axis, len(right)) for axis in moved)
+                return f"Its shape has {names} exchanged."
+            return "Its axes have the right sizes, but in another order."
+        return _not_one(found, right)
+    if len(found) == len(right) - 1 and len(places := _left_out(right, found)) == 1 and right[places[0]] > 1:
+        return f"Of the axes that it should have, {axis_in_words(places[0], len(right))} is missing."
+    if len(found) == len(right) + 1 and len(places := _left_out(found, right)) == 1:
+        return f"It has one axis too many: {axis_in_words(places[0], len(found))}."
+    if len(found) < len(right) and prod(found) == prod(right) and len(right) > 1:
+        joined = [axis for axis in range(len(right) - 1) if _joined(right, axis) == found]
+        if len(joined) == 1:
+            names = f"axis {joined[0]} and {axis_in_words(joined[0] + 1, len(right))}"
+            return f"It has as many entries as it should, but {names} are joined into one."
+    return ""
+
+
+def _not_one(found: Shape, right: Shape) -> str:
+    """A sentence about an axis that should have size 1 but is as long as another one."""
+    wrong = [axis for axis in range(len(right)) if found[axis] != right[axis]]
+    if len(wrong) != 1 or right[wrong[0]] != 1:
+        return ""
+    same = [other for other in range(len(right)) if other != wrong[0] and right[other] == found[wrong[0]]]
+    if len(same) != 1:
+        return ""
+    words = (axis_in_words(axis, len(right)) for axis in (wrong[0], same[0]))
+    return "It has the size of {1} along {0} as well, where the size should be 1.".format(*words)
+
+
+def _left_out(larger: Shape, smaller: Shape) -> list[int]:
+    """The axes without which the larger shape is the smaller one."""
+    return [axis for axis in range(len(larger)) if larger[:axis] + larger[axis + 1 :] == smaller]
+
+
+def _joined(shape: Shape, axis: int) -> Shape:
+    return (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :])

@@ -47,7 +47,6 @@ class Picture:
 
 
 def score_distribution(results: ClassTable) -> Picture:
-    """The number of students by score, in steps of ten percent."""
     scores = results.scores
     low, middle, high = quartiles(scores)
     drawn = np.clip(scores, *_DRAWN).tolist()
@@ -109,7 +108,6 @@ def progress_chart(stages: Sequence[AssignmentScores]) -> Picture:
 
 
 def time_distribution(seconds: Sequence[float]) -> Picture:
-    """The time that grading took for each submission."""
     middle, longest = float(np.median(seconds)), max(seconds)
     figure, _ = _histogram(seconds, 20, max(longest, 1.0), 2.1, "seconds to run and check a submission")
     text = f"Histogram of the time that grading took: median {middle:.1f} seconds, longest {longest:.1f} seconds."

@@ -15,27 +15,25 @@ from gradekit.course.printing import counted, first_of, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import code_marked
 from gradekit.report.graders import Calibration, calibration, calibration_lines
-from gradekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
-from gradekit.report.pages import (
-    DefenseFound,
-    SimilarityFound,
-    folder_of,
-    page_environment,
-    save_page,
-)
+from gradekit.report.pages import DefenseFound, SimilarityFound, folder_of, page_environment, save_page
 from gradekit.report.statistics import (
     ENOUGH_STUDENTS,
+    AnswerGroup,
     AssignmentScores,
     CheckStatistics,
     ExerciseOutcome,
     FellBehind,
     NamedMistake,
+    answer_code,
+    answer_groups,
     check_statistics,
+    excerpt,
     exercise_outcomes,
     fell_behind,
     named_mistakes,
     progress,
     quartiles,
+    stub,
 )
 from gradekit.report.table import ClassTable, was_graded, write_rows
 
@@ -43,6 +41,9 @@ _DATA = "report.json"
 _TEMPLATES = Path(__file__).parent / "templates"
 #: how many the page shows; report.json has all
 _MAX_GROUPS, _MAX_MISTAKES, _MAX_NAMES, _SLOWEST = 30, 25, 12, 5
+#: columns of the tables
+_OF_STUDENTS = ("student", "status", "total", "score", "seconds", "handed_in")
+_OF_CHECKS = ("exercise", "check", "points", "students", "passed", "difficulty", "discrimination", "warning")
 #: a mistake that at least this share of the class made is worth teaching again
 RE_TEACH = 0.1
 #: how many the summary shows
@@ -107,9 +108,7 @@ class ClassReport:
 
 
 def make_report(
-    course: RunningCourse,
-    results: ClassTable,
-    earlier: Iterable[ClassTable] = (),
+    course: RunningCourse, results: ClassTable, earlier: Iterable[ClassTable] = ()
 ) -> ClassReport:
     """Collect the contents of the report of an assignment.
 
@@ -211,20 +210,17 @@ def write_report(assignment: Assignment, report: ClassReport) -> Path:
     save_page(page, report_as_html(report))
     (folder / _DATA).write_text(json.dumps(_as_data(report), indent=1), encoding="utf-8")
     keys = [check.key for check in report.results.checks]
-    students: list[list[Any]] = [["student", "status", "total", "score", "seconds", "handed_in", *keys]]
-    for member in report.results.members:
-        row: list[Any] = [member.student, member.status, member.total]
-        row += [_rounded(member.score), _rounded(member.seconds), member.handed_in]
-        row += [member.outcomes[key].outcome if key in member.outcomes else "" for key in keys]
-        students.append(row)
-    write_rows(folder / "students.csv", students)
-    checks: list[list[Any]] = [
-        ["exercise", "check", "points", "students", "passed", "difficulty", "discrimination", "warning"]
+    students: list[list[Any]] = [
+        [m.student, m.status, m.total, _rounded(m.score), _rounded(m.seconds), m.handed_in]
+        + [m.outcomes[key].outcome if key in m.outcomes else "" for key in keys]
+        for m in report.results.members
     ]
+    write_rows(folder / "students.csv", [[*_OF_STUDENTS, *keys], *students])
+    checks: list[list[Any]] = []
     for found in report.checks:
         row = [found.check.exercise, found.check.name, found.check.points, found.students, found.passed]
         checks.append([*row, _rounded(found.difficulty), _rounded(found.discrimination), found.warning])
-    write_rows(folder / "checks.csv", checks)
+    write_rows(folder / "checks.csv", [list(_OF_CHECKS), *checks])
     return page
 
 
@@ -257,7 +253,6 @@ def report_as_html(report: ClassReport) -> str:
 
 
 def _as_data(report: ClassReport) -> dict[str, Any]:
-    """The report as plain values."""
     results = report.results
     return {
         "assignment": results.assignment,
@@ -265,15 +260,9 @@ def _as_data(report: ClassReport) -> dict[str, Any]:
         "waiting": results.waiting,
         "statuses": dict(report.statuses),
         "students": [
-            {
-                "student": member.student,
-                "status": member.status,
-                "total": member.total,
-                "score": member.score,
-                "seconds": member.seconds,
-                "handed_in": member.handed_in.isoformat() if member.handed_in else None,
-                "checks": {key: outcome.outcome for key, outcome in member.outcomes.items()},
-            }
+            {name: getattr(member, name) for name in _OF_STUDENTS}
+            | {"handed_in": member.handed_in.isoformat() if member.handed_in else None}
+            | {"checks": {key: outcome.outcome for key, outcome in member.outcomes.items()}}
             for member in results.members
         ],
         "checks": [asdict(found) | {"difficulty": found.difficulty} for found in report.checks],

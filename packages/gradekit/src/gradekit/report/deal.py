@@ -18,15 +18,15 @@ from gradekit.course.files import write_atomically
 from gradekit.course.printing import defused, first_of, printable, quoted
 from gradekit.course.rubrics import RubricItem, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.page.pictures import Room
-from gradekit.report.answer_page import (
+from gradekit.page.displayed import Room
+from gradekit.report.pages import (
     AnswerOnPage,
     answer_as_html,
     class_room,
     page_of_answers,
     question_as_html,
+    save_page,
 )
-from gradekit.report.pages import save_page
 from gradekit.report.written import AnswerAsRead, AnswerReader, WrittenAnswer
 
 _FOLDER = "dealt"
@@ -82,6 +82,14 @@ class Dealt:
 
     readings: list[Reading]
     scores: Scores
+
+    def read(self, answers: Sequence[WrittenAnswer]) -> Iterator[tuple[Reading, WrittenAnswer]]:
+        """Each answer with each of its readings."""
+        of_submission: dict[str, list[WrittenAnswer]] = {}
+        for answer in answers:
+            of_submission.setdefault(answer.submission, []).append(answer)
+        for reading in self.readings:
+            yield from ((reading, answer) for answer in of_submission.get(reading.submission, ()))
 
 
 def grader_names(text: str) -> list[str]:
@@ -204,37 +212,32 @@ def write_lists(
     reader must not see in formgrader how an answer has been graded, and those with files beside the notebook, which formgrader doesn't show.
     """
     folder = assignment.course.root / _FOLDER / assignment.name
-    of_submission: dict[str, list[WrittenAnswer]] = {}
-    for answer in answers:
-        of_submission.setdefault(answer.submission, []).append(answer)
     rows: dict[str, list[tuple[str, ...]]] = {}
     pages: dict[str, list[AnswerOnPage]] = {}
     rooms: dict[str, Room] = {}
     reader = AnswerReader(course, assignment)
-    for reading in dealt.readings:
+    for reading, answer in dealt.read(answers):
         page = f"{reading.grader}.html"
-        for answer in of_submission.get(reading.submission, []):
-            kind, score, items, text, rubric = _FIRST, _IN_FORMGRADER, "", "", ""
-            with course.alone():
-                read = reader.read(answer)
-            if reading.second:
-                known = dealt.scores.get((answer.submission, answer.cell))
-                kind, score = _SECOND, "" if known is None else f"{known.score:g}"
-                text = _harmless(_cut(read.in_cells, page))
-                # the numbers that were typed are those of the rubric beside them
-                items = known.items if known else ""
-                rubric = known.rubric if known and items else _numbered(assignment, answer)
-            on_page = reading.second or not read.is_in_notebook
-            if on_page:
-                html = answer_as_html(read, rooms.setdefault(reading.grader, class_room()), _MAX_ON_PAGE)
-                pages.setdefault(reading.grader, []).append(
-                    AnswerOnPage(kind.capitalize(), answer.submission, answer.cell, html)
-                )
-            notes = _harmless("\n".join(_notes(read, page if on_page else "formgrader")))
-            link = f"{address.rstrip('/')}/formgrader/submissions/{answer.submission}"
-            cell, points = str(defused(answer.cell)), f"{answer.points:g}"
-            row = (kind, cell, points, score, items, link, text, notes, _harmless(rubric), answer.submission)
-            rows.setdefault(reading.grader, []).append(row)
+        kind, score, items, text, rubric = _FIRST, _IN_FORMGRADER, "", "", ""
+        with course.alone():
+            read = reader.read(answer)
+        if reading.second:
+            known = dealt.scores.get((answer.submission, answer.cell))
+            kind, score = _SECOND, "" if known is None else f"{known.score:g}"
+            text = _harmless(_cut(read.in_cells, page))
+            # the numbers that were typed are those of the rubric beside them
+            items = known.items if known else ""
+            rubric = known.rubric if known and items else _numbered(assignment, answer)
+        on_page = reading.second or not read.is_in_notebook
+        if on_page:
+            html = answer_as_html(read, rooms.setdefault(reading.grader, class_room()), _MAX_ON_PAGE)
+            shown = AnswerOnPage(kind.capitalize(), answer.submission, answer.cell, html)
+            pages.setdefault(reading.grader, []).append(shown)
+        notes = _harmless("\n".join(_notes(read, page if on_page else "formgrader")))
+        link = f"{address.rstrip('/')}/formgrader/submissions/{answer.submission}"
+        cell, points = str(defused(answer.cell)), f"{answer.points:g}"
+        row = (kind, cell, points, score, items, link, text, notes, _harmless(rubric), answer.submission)
+        rows.setdefault(reading.grader, []).append(row)
     questions = {
         f"{cell} ({notebook}.ipynb)": question_as_html(assignment, notebook, cell)
         for notebook, cell in dict.fromkeys((answer.notebook, answer.cell) for answer in answers)
@@ -257,11 +260,7 @@ def write_lists(
 
 
 def _notes(read: AnswerAsRead, where: str) -> Iterator[str]:
-    """Sentences about an answer: what is uncertain, and what a cell of a table can't show.
-
-    Args:
-        where: the page that shows it.
-    """
+    """Sentences about an answer: what is uncertain, and what a cell of a table can't show but the page `where` does."""
     yield from read.notes
     if names := read.names:
         yield f"Pictures, which {where} shows: {first_of(names, _MAX_NAMED)}."

@@ -155,16 +155,12 @@ class _Scored:
 
 def _scores(dealt: Dealt, answers: Sequence[WrittenAnswer]) -> Iterator[_Scored]:
     """Every reading of every answer. The gradebook has the scores of first readings, the lists those of second ones."""
-    by_submission: dict[str, list[WrittenAnswer]] = {}
-    for answer in answers:
-        by_submission.setdefault(answer.submission, []).append(answer)
-    for reading in dealt.readings:
-        for answer in by_submission.get(reading.submission, []):
-            if reading.second:
-                second = dealt.scores.get((answer.submission, answer.cell))
-                yield _Scored(answer, reading.grader, second.score if second else None, second)
-            else:
-                yield _Scored(answer, reading.grader, answer.score)
+    for reading, answer in dealt.read(answers):
+        if reading.second:
+            second = dealt.scores.get((answer.submission, answer.cell))
+            yield _Scored(answer, reading.grader, second.score if second else None, second)
+        else:
+            yield _Scored(answer, reading.grader, answer.score)
 
 
 def _of_graders(scores: Sequence[_Scored]) -> Iterator[GraderScores]:
@@ -225,7 +221,6 @@ def _items(assignment: Assignment, scores: Sequence[_Scored]) -> Iterator[ItemAg
 
 
 def calibration_lines(found: Calibration) -> Iterator[str]:
-    """The comparison in a few lines of text."""
     for own in found.graders:
         spread = ""
         if own.quartiles:

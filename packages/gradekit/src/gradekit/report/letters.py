@@ -14,8 +14,8 @@ from gradekit.course.language import FeedbackPage, _, ngettext, speaking
 from gradekit.course.printing import defused, printable
 from gradekit.grading.regrade import CheckMove, Move
 from gradekit.grading.running_course import RunningCourse
+from gradekit.page.check_table import deadline_of
 from gradekit.page.headings import page_titles
-from gradekit.page.shown import deadline_of
 from gradekit.report.pages import folder_of
 from gradekit.verdict.results import points_in_words, score_in_words
 
@@ -27,8 +27,7 @@ _COLUMNS = ("student", "email", "subject", "text")
 class Letters:
     """Writes a letter for each student as soon as the new scores are in the gradebook, so that none is lost.
 
-    Args:
-        started: names the folder, so letters of an earlier regrade stay apart.
+    `started` names the folder, so letters of an earlier regrade stay apart.
     """
 
     course: RunningCourse
@@ -78,7 +77,6 @@ class Letters:
             table.writerow([*(str(defused(cell)) for cell in cells), text])  # a letter begins with no formula
 
     def _titled(self, move: Move) -> Move:
-        """The move with the exercise's title on the feedback page."""
         if move.notebook not in self._titles:
             try:
                 self._titles[move.notebook] = page_titles(self.assignment.released(move.notebook))
@@ -89,11 +87,7 @@ class Letters:
 
 
 def letter_lines(moved: list[Move], shows: Shows = Shows.EVERYTHING) -> Iterator[str]:
-    """The text of a letter about one student's exercises.
-
-    Args:
-        shows: what the student's page shows; the letter shows no more.
-    """
+    """The text of a letter about one student's exercises, which shows no more than the student's page `shows`."""
     yield ngettext(
         "Your submission was graded again, and the score of one exercise has changed.",
         "Your submission was graded again, and the scores of %(exercises)s exercises have changed.",

@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Assignment as AssignmentEntry
-from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+from nbgrader.api import Gradebook, MissingEntry
 
 from gradekit.course import Assignment
 from gradekit.course.cells import exercise_name, is_automatic
@@ -21,7 +20,7 @@ from gradekit.course.files import notebooks_in
 from gradekit.course.kernels import LIMITED
 from gradekit.course.printing import aligned_lines, counted, defused, first_of, printable, quoted
 from gradekit.grading.deadlines import deadline_lines
-from gradekit.grading.grades import RecordedScores, grades_of
+from gradekit.grading.grades import RecordedScores, grades_of, penalties_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import look_alike
 from gradekit.nbgrader_plugin.late import second_chance_of
@@ -134,17 +133,14 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """How long grading took."""
         return sum(result.seconds for result in self.results)
 
     @cached_property
     def outcomes(self) -> dict[str, CheckResult]:
-        """The result of each check, by its key."""
         return {f"{label}::{check.name}": check for label, found in self.exercises for check in found.checks}
 
     @property
     def missed(self) -> int:
-        """The number of checks that were not passed."""
         return sum(outcome.outcome != CheckOutcome.PASSED for outcome in self.outcomes.values())
 
 
@@ -194,7 +190,6 @@ class ClassTable:
 
     @property
     def waiting(self) -> int:
-        """The number of answers awaiting manual grading."""
         return sum(len(row.waiting) for row in self.members)
 
     @cached_property
@@ -236,7 +231,6 @@ def never_graded(course: RunningCourse, known: Set[str]) -> set[str]:
 
 
 def was_graded(course: RunningCourse, assignment: Assignment) -> bool:
-    """True if any student's work in the assignment was autograded."""
     return bool(glob.glob(str(course.autograded("*", assignment.name) / "*.ipynb")))
 
 
@@ -271,7 +265,7 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
         names = [notebook.name for notebook in notebooks]
         known = {student.id for student in gradebook.students}
         points, undecided = _points(gradebook, assignment.name, labels)
-        penalties = _penalties(gradebook, assignment.name)
+        penalties = penalties_of(gradebook, assignment.name)
         recorded = RecordedScores(gradebook, assignment.name)
         deadlines = list(deadline_lines(gradebook, assignment.name, CourseTime(config=course.config)))
     rows = []
@@ -280,11 +274,11 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
         if student in removed:
             rows.append(Row(student, NOT_IN_GRADEBOOK, dict.fromkeys(maximum), in_gradebook=False))
             continue
-        results = {name: course.result(student, assignment.name, name) for name in names}
         found = {
             name: result
-            for name, result in results.items()
-            if result is not None and recorded.agree(student, name, result)
+            for name in names
+            if (result := course.result(student, assignment.name, name)) is not None
+            and recorded.agree(student, name, result)
         }
         folder = course.submitted(student, assignment.name)
         status = NOT_AUTOGRADED if notebooks_in(folder) else Status.MISSING
@@ -297,19 +291,12 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
             row.status = _status_of_all(list(row.notebooks.values()))
             row.points = points.get(student, {})
             row.out_of = sum(maximum.get(name, 0) for name, score in row.points.items() if score is not None)
-            row.penalty = penalties.get(student) or 0.0
+            row.penalty = penalties.get(student, 0.0)
             row.handed_in = time_handed_in(course.autograded(student, assignment.name))
             row.results = list(found.values())
-            row.exercises = [
-                (labels.get((name, exercise.grade_id), exercise.grade_id), exercise)
-                for name, result in found.items()
-                for exercise in result.exercises
-            ]
-            row.doubts = [
-                (labels.get((name, doubt.grade_id), doubt.grade_id), doubt)
-                for name, result in found.items()
-                for doubt in result.doubts
-            ]
+            for name, result in found.items():
+                row.exercises += [(labels.get((name, e.grade_id), e.grade_id), e) for e in result.exercises]
+                row.doubts += [(labels.get((name, d.grade_id), d.grade_id), d) for d in result.doubts]
             readable = {name for name, result in found.items() if not result.nothing_graded}
             row.waiting = [
                 label
@@ -330,7 +317,6 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
 
 
 def _labels(cells: Iterable[tuple[str, str]]) -> Labels:
-    """A label for each cell, given its notebook and grade_id."""
     known = list(cells)
     times = Counter(name for _, name in known)
     return {(book, name): name if times[name] == 1 else f"{book}/{name}" for book, name in known}
@@ -369,16 +355,6 @@ def _points(
         if grade.needs_manual_grade and grade.manual_score is None:
             waiting.add((student, label))
     return found, waiting
-
-
-def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]:
-    """The penalty for handing in late by student, in one query."""
-    found = (
-        gradebook.db.query(SubmittedAssignment.student_id, SubmittedAssignment.late_submission_penalty)
-        .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
-        .filter(AssignmentEntry.name == assignment)
-    )
-    return dict(found.all())
 
 
 def scores_kept(course: RunningCourse, assignment: Assignment, student: str) -> str:

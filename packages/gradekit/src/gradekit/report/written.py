@@ -6,8 +6,9 @@ or that may be in another place, has to be read by itself.
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path, PurePath
 from urllib.parse import unquote
 
@@ -20,8 +21,7 @@ from gradekit.course.cells import CellKind, find_cell, grade_id, is_answer_cell,
 from gradekit.course.files import files_in
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.page.markdown import safe_markdown
-from gradekit.page.pictures import NotShown, Pictures, addresses_in, attached_only, text_and_pictures
+from gradekit.page.displayed import NotShown, Pictures, addresses_in, attached_only, text_and_pictures
 from gradekit.submission.attachments import ADDRESS, DATA, Attachments, picture_in
 from gradekit.submission.elsewhere import added_text, prose_in
 from gradekit.submission.extra_files import handed_out_files, own_files
@@ -64,8 +64,7 @@ class Passage:
     @property
     def names(self) -> list[str]:
         """The names of the pictures in the cell, as far as they have some."""
-        html = _formatted(self.cell)
-        shown = [unquote(address.removeprefix(ADDRESS)) for address in addresses_in(html)]
+        shown = [unquote(address.removeprefix(ADDRESS)) for address in _shown(self.cell)]
         embedded = sum(address.startswith("embedded:") for address in shown)
         drawn = sum(bool(picture_in(data)) for data in _displayed(self.cell))
         return [
@@ -77,7 +76,6 @@ class Passage:
 
     @property
     def unmentioned(self) -> list[str]:
-        """The names of attachments that the text doesn't show."""
         return attached_only(self.cell)
 
 
@@ -174,8 +172,8 @@ class AnswerReader:
     def __init__(self, course: RunningCourse, assignment: Assignment) -> None:
         self._course, self._assignment = course, assignment
         self._handed_out = handed_out_files(assignment.source_folder)
-        self._released: dict[str, NotebookNode] = {}
-        self._last: tuple[Path, NotebookNode] | None = None
+        self._released = cache(assignment.released)
+        self._opened = lru_cache(1)(partial(nbformat.read, as_version=4))  # one notebook has several answers
 
     def read(self, answer: WrittenAnswer) -> AnswerAsRead:
         """Everything about an answer; a sentence in its place if its notebook is gone."""
@@ -184,18 +182,14 @@ class AnswerReader:
         if not path.is_file():
             gone = "the notebook is gone: run `gradekit autograde` again"  # its path has the student's name
             return AnswerAsRead([], [gone], alone="its notebook is gone")
-        if self._last is None or self._last[0] != path:
-            self._last = path, nbformat.read(path, as_version=4)
-        if answer.notebook not in self._released:
-            self._released[answer.notebook] = self._assignment.released(answer.notebook)
         result = self._course.result(answer.student, self._assignment.name, answer.notebook)
         notes = []
         if result is not None:
             about = [doubt.why for doubt in result.doubts if doubt.grade_id == answer.cell]
             notes = list(dict.fromkeys([*about, *(n for n in result.notes if f"`{answer.cell}`" in n)]))
-        notebook = self._last[1]
+        notebook = self._opened(path)
         names = [str(path.relative_to(folder)) for path in self._own_files(folder, notebook, notes)]
-        work = _Work(notebook, self._released[answer.notebook], folder, self._handed_out)
+        work = _Work(notebook, self._released(answer.notebook), folder, self._handed_out)
         return work.read(answer.cell, notes, names)
 
     def _own_files(self, folder: Path, notebook: NotebookNode, notes: Sequence[str]) -> Iterator[Path]:
@@ -217,12 +211,14 @@ class _Work:
     released: NotebookNode
     folder: Path
     handed_out: frozenset[PurePath]
-    _texts: set[str] = field(init=False)
-    _ordinary: dict[str, NotebookNode] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self._texts = {squeezed(cell.source) for cell in self.released.cells}
-        self._ordinary = {cell.get("id", ""): cell for cell in self.released.cells if not grade_id(cell)}
+    @cached_property
+    def _texts(self) -> set[str]:
+        return {squeezed(cell.source) for cell in self.released.cells}
+
+    @cached_property
+    def _ordinary(self) -> dict[str, NotebookNode]:
+        return {cell.get("id", ""): cell for cell in self.released.cells if not grade_id(cell)}
 
     def read(self, name: str, notes: Sequence[str], files: Sequence[str]) -> AnswerAsRead:
         own, original = find_cell(self.notebook, name), find_cell(self.released, name)
@@ -340,7 +336,7 @@ class _Work:
             embedded = text_and_pictures(cell.source)[1]
             known = original.source if original is not None else ""
             found |= {_digest(one) for one in embedded if one not in known}
-            for address in addresses_in(_formatted(cell)):
+            for address in _shown(cell):
                 if address.startswith("embedded:") or address in known:
                     continue
                 try:
@@ -358,15 +354,12 @@ def _elsewhere(place: int) -> str:
     return f"The student's text in the cell number {place + 1}"
 
 
-def _formatted(cell: NotebookNode) -> str:
-    """The text of a cell as HTML if it may show pictures; else empty."""
-    if cell.cell_type == "code" or not _MAY_SHOW.search(cell.source):
-        return ""
-    return safe_markdown(text_and_pictures(cell.source)[0])
+def _shown(cell: NotebookNode) -> Iterable[str]:
+    may_show = cell.cell_type != "code" and _MAY_SHOW.search(cell.source)
+    return addresses_in(cell.source) if may_show else ()
 
 
 def _displayed(cell: NotebookNode) -> list[NotebookNode]:
-    """The data of the outputs of a cell."""
     return [output.data for output in cell.get("outputs") or [] if "data" in output]
 
 

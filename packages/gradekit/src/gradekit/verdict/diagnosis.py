@@ -19,7 +19,7 @@ from gradekit.checks.reference import Reference, Store, is_recordable
 from gradekit.checks.variants import Mistake
 from gradekit.codecs import ATOL
 from gradekit.inside.arrays import Numpy, as_array, to_numpy
-from gradekit.relations.evidence import ENOUGH
+from gradekit.relations.numbers import ENOUGH
 from gradekit.relations.plain import information
 from gradekit.verdict.explanation import agrees, is_telling
 

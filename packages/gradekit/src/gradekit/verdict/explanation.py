@@ -16,7 +16,7 @@ from gradekit.codecs.figure_codec import Figure
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float
 from gradekit.relations import WrongValue, in_play, relation_of
-from gradekit.relations.exceptions import meaning_of, sizes_relation, unpacking_relation
+from gradekit.relations.plain import meaning_of, sizes_relation, unpacking_relation
 from gradekit.session.module import Module
 from gradekit.session.proxy import Student, asked_by
 from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Named, Opaque, StudentError

@@ -27,7 +27,7 @@ from gradekit.grading.write import NoSpace, Writer
 from gradekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from gradekit.nbgrader_plugin.course_folders import beside_of
 from gradekit.nbgrader_plugin.late import second_chance_of
-from gradekit.page.shown import deadline_of
+from gradekit.page.check_table import deadline_of
 from gradekit.submission.renamed import is_notebook, move_up, put_endings_right
 from gradekit.verdict.grade import points_of
 from gradekit.watch.arrivals import HandIn

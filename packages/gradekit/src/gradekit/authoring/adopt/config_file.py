@@ -1,16 +1,24 @@
-"""A course's nbgrader_config.py as text: where gradekit is plugged in, which lines set what, and the lines that plug it in."""
+"""A course's nbgrader_config.py as text: the lines that plug gradekit in, and settings that clash with it."""
 
 import ast
 import difflib
+import importlib.metadata
 import io
+import math
 import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from packaging.requirements import Requirement
+from traitlets.config import Config
+
 from gradekit.course import CourseError
+from gradekit.course.kernels import is_installed
+from gradekit.nbgrader_plugin import configure
 from gradekit.submission.syntax import path_of, paths_in
 
 NAME = "nbgrader_config.py"
@@ -20,11 +28,7 @@ IMPORT = f"from {_PLUGIN} import {FUNCTION}"
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """The text of a configuration file, which isn't run here.
-
-    Args:
-        content: its bytes; empty if the file does not exist.
-    """
+    """The text of a configuration file, which isn't run here; `content` is empty if the file does not exist."""
 
     path: Path
     content: bytes = b""
@@ -64,12 +68,10 @@ class ConfigFile:
 
     @cached_property
     def imports(self) -> dict[str, str]:
-        """The path of each imported name."""
         return paths_in(self.tree)
 
     @cached_property
     def configure_calls(self) -> list[ast.Call]:
-        """The calls that plug gradekit in."""
         calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
         return [call for call in calls if path_of(call.func, self.imports) == f"{_PLUGIN}.{FUNCTION}"]
 
@@ -123,11 +125,9 @@ class Addition:
 
     @property
     def grown(self) -> ConfigFile:
-        """The file with the lines at its end."""
         return ConfigFile(self.file.path, self.file.content + self.addition)
 
     def diff(self) -> list[str]:
-        """The change as a unified diff."""
         before, after = (file.text.splitlines() for file in (self.file, self.grown))
         name = self.file.path.name
         return list(difflib.unified_diff(before, after, name, name, n=0, lineterm=""))
@@ -198,3 +198,114 @@ def _in_module(node: ast.AST) -> Iterator[ast.AST]:
             child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.comprehension
         ):
             yield from _in_module(child)
+
+
+_CONVERTERS = {
+    "Autograde": Autograde,
+    "GenerateAssignment": GenerateAssignment,
+    "GenerateFeedback": GenerateFeedback,
+}
+#: ends of the names of settings that `configure` adds to, so that those made above it stay
+_KEPT = ("preprocessors", "pre_convert_hook", "extractor_plugin", "logging_config")
+_OTHER_REMEDY = (
+    "formgrader's pages have gradekit's template. To keep yours, move the line below `configure(c)`."
+)
+#: traits of Execute that have no effect, since gradekit starts the kernels
+_IGNORED = (
+    "kernel_name",
+    "extra_arguments",
+    "execute_retries",
+    "interrupt_on_timeout",
+    "error_on_timeout",
+    "timeout_func",
+    "iopub_timeout",
+    "raise_on_iopub_timeout",
+    "startup_timeout",
+)
+_EXECUTE = ("Execute", "ExecutePreprocessor", "NotebookClient")
+
+
+@cache
+def replaced_settings() -> list[tuple[str, str]]:
+    """The class and name of each setting that `configure` sets."""
+    config = Config()
+    configure(config)
+    return [(section, trait) for section in sorted(config) for trait in sorted(config[section])]
+
+
+def settings_problems(config: Config, file: ConfigFile) -> Iterator[str]:
+    """A sentence for each setting of the course that gradekit replaces.
+
+    Args:
+        config: all settings, from all files.
+        file: nbgrader_config.py of the course; where it is already adopted, only its lines show the course's own.
+    """
+    harmless = {"extractor_plugin", *(trait for own, trait in replaced_settings() if own == "HTMLExporter")}
+    plugged_in = max((call.lineno for call in file.configure_calls), default=math.inf)
+    for section, trait in replaced_settings():
+        for owner in _owners(section, trait):
+            lines = file.lines_that_set(owner, trait)
+            set_elsewhere = not file.adopted and trait in config.get(owner, {})
+            if lines and lines[-1] > plugged_in:
+                if trait not in harmless:
+                    yield (
+                        f"{file.path}, line {lines[-1]}: c.{owner}.{trait} is set after `configure(c)`, which "
+                        "switches off a part of gradekit. Move the line above it, or remove it."
+                    )
+            elif (lines or set_elsewhere) and (section == "HTMLExporter" or not trait.endswith(_KEPT)):
+                remedy = "Remove the line." if trait == "exporter_class" else _OTHER_REMEDY
+                yield f"{_place(file, owner, trait)}: gradekit sets c.{owner}.{trait} itself. {remedy}"
+
+
+def settings_changes(config: Config, file: ConfigFile) -> Iterator[str]:
+    """A sentence for each setting that has a different meaning or no effect."""
+    for section in _EXECUTE:
+        found = config.get(section, {})
+        for trait in _IGNORED:
+            if trait in found:
+                yield f"{_place(file, section, trait)}: c.{section}.{trait} has no effect; gradekit starts the kernels."
+        if "timeout" in found:
+            place, seconds = _place(file, section, "timeout"), found.timeout
+            if seconds is None or seconds < 0:
+                yield (
+                    f"{place}: c.{section}.timeout sets no limit for a cell. In gradekit, "
+                    "c.RunChecks.submission_timeout limits the whole notebook."
+                )
+            else:
+                yield (
+                    f"{place}: the {seconds} s of c.{section}.timeout become seconds of CPU time, so a busy machine "
+                    "costs nobody points."
+                )
+
+
+def replaces_kernels(config: Config) -> bool:
+    """Whether nbgrader starts a kernel of the course's choice, whatever a notebook names."""
+    names = (config.get(section, {}).get("kernel_name") for section in _EXECUTE)
+    return any(name and is_installed(str(name)) for name in names)
+
+
+def version_problems(requirements: list[str] | None = None) -> Iterator[str]:
+    """A sentence if the installed nbgrader isn't one that gradekit works with."""
+    lines = requirements if requirements is not None else importlib.metadata.requires("gradekit") or []
+    for requirement in map(Requirement, lines):
+        installed = importlib.metadata.version("nbgrader")
+        if requirement.name == "nbgrader" and not requirement.specifier.contains(installed, prereleases=True):
+            yield (
+                f"nbgrader {installed} is installed, but gradekit needs nbgrader{requirement.specifier}: "
+                f'`pip install "nbgrader{requirement.specifier}"`, then `nbgrader db upgrade` in the course folder.'
+            )
+
+
+def _owners(section: str, trait: str) -> list[str]:
+    """The classes under whose names the setting can be made: the class itself and those it inherits the trait from."""
+    converter = _CONVERTERS.get(section)
+    if converter is None:
+        return [section]
+    return [
+        base.__name__ for base in converter.__mro__ if trait in getattr(base, "class_trait_names", list)()
+    ]
+
+
+def _place(file: ConfigFile, section: str, trait: str) -> str:
+    lines = file.lines_that_set(section, trait)
+    return f"{file.path}, line {lines[-1]}" if lines else "nbgrader's configuration"

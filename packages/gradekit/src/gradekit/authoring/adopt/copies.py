@@ -26,11 +26,7 @@ _GRADEBOOK = "gradebook.db"
 
 @dataclass(frozen=True)
 class CourseCopy:
-    """A copy of a course with its source, submissions and gradebook.
-
-    Args:
-        left_out: folders of the course that were too large to be copied.
-    """
+    """A copy of a course with its source, submissions and gradebook; folders that were too large are `left_out`."""
 
     root: Path
     left_out: tuple[str, ...] = ()

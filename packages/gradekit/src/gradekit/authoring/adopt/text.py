@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gradekit.authoring.adopt.autograder_comparison import AutograderComparison, ScorePair
-from gradekit.authoring.adopt.notebook_report import NotebookReport
-from gradekit.authoring.adopt.survey import AssignmentReport, CourseReport
+from gradekit.authoring.adopt.survey import AssignmentReport, CourseReport, NotebookReport
 from gradekit.course.cells import CellKind
 from gradekit.course.printing import aligned_lines, counted
 from gradekit.verdict.results import points_in_words
@@ -34,13 +33,11 @@ _MEANINGS = {
 
 
 def report_lines(report: CourseReport) -> Iterator[str]:
-    """All that `gradekit adopt` prints."""
     yield f"{report.root}: {'already uses gradekit' if report.adopted else 'an nbgrader course without gradekit'}"
     for assignment in report.assignments:
         yield ""
         yield from _assignment_lines(assignment)
-    kinds = {cell.kind for notebook in report.notebooks for cell in notebook.cells}
-    if kinds:
+    if kinds := {cell.kind for notebook in report.notebooks for cell in notebook.cells}:
         yield ""
         yield from (f"{kind:11}  {meaning}" for kind, meaning in _MEANINGS.items() if kind in kinds)
     yield from _section("What gradekit adds", _gains(report))
@@ -154,8 +151,7 @@ def _together(report: CourseReport, sentences: Iterable[str]) -> Iterator[str]:
 
 
 def _section(title: str, sentences: Sequence[str] | Iterator[str]) -> Iterator[str]:
-    found = list(sentences)
-    if found:
+    if found := list(sentences):
         yield ""
         yield f"{title}:"
         yield from (f"  - {sentence}" for sentence in found)

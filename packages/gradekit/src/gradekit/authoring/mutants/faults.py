@@ -9,6 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+_Function = Callable[..., Any]
+_Fault = Callable[[_Function], _Function]
+_signature = functools.cache(inspect.signature)
 #: what the checks gave to each function and got from it, by its name: see `watched`
 _seen: dict[str, dict[str, Any]] = {}
 
@@ -17,13 +20,11 @@ def watched(target: Any, name: str) -> Any:
     """The target, which notes in `_seen` the kinds of its arguments and results, and whether it draws numbers."""
     notes = _seen.setdefault(name, {"arguments": {}, "returns": [], "axes": [], "draws": False})
 
-    def watch(function: Callable[..., Any], making: bool) -> Callable[..., Any]:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def watching(*args: Any, **kwargs: Any) -> Any:
-            for key, value in _named(signature, args, kwargs).items():
-                default = signature.parameters[key].default
+    def watch(function: _Function, making: bool) -> _Function:
+        @_fault
+        def watching(function: _Function, args: Any, kwargs: Any) -> Any:
+            for key, value in _named(function, args, kwargs).items():
+                default = _default(function, key)
                 usual = "" if default is inspect.Parameter.empty else " by default"
                 if usual and isinstance(value, int | float) and value != default:
                     usual = " unlike the default"
@@ -38,19 +39,19 @@ def watched(target: Any, name: str) -> Any:
                 notes["returns"].extend({_kind(value)} - set(notes["returns"]))
             return value
 
-        return watching
+        return watching(function)
 
     return _around(target, watch)
 
 
 def wrong(target: Any, fault: str, parameter: str = "") -> Any:
     """The target with one fault, of `_FAULTS` or about the number that a parameter takes."""
-    make = _FAULTS.get(fault) or functools.partial(_about_number, fault, parameter)
+    make = _FAULTS.get(fault) or _about_number(fault, parameter.removeprefix("__init__ "))
     making = parameter.startswith("__init__ ")
     return _around(target, lambda function, is_init: make(function) if is_init == making else function)
 
 
-def _around(target: Any, wrap: Callable[[Callable[..., Any], bool], Callable[..., Any]]) -> Any:
+def _around(target: Any, wrap: Callable[[_Function, bool], _Function]) -> Any:
     if not isinstance(target, type):
         return wrap(target, False)
     method = "forward" if "forward" in vars(target) else "__call__"
@@ -60,18 +61,19 @@ def _around(target: Any, wrap: Callable[[Callable[..., Any], bool], Callable[...
     return target
 
 
-def _named(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _named(function: _Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments by name, without `self` and those that the call leaves to their defaults."""
+    parameters = _signature(function).parameters
     try:
-        found = dict(signature.bind(*args, **kwargs).arguments)
+        found = _signature(function).bind(*args, **kwargs).arguments
     except TypeError:
         return {}
     plain = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    return {
-        key: value
-        for key, value in found.items()
-        if key != "self" and signature.parameters[key].kind in plain
-    }
+    return {key: value for key, value in found.items() if key != "self" and parameters[key].kind in plain}
+
+
+def _default(function: _Function, parameter: str) -> Any:
+    return _signature(function).parameters[parameter].default
 
 
 def _arrays(value: Any) -> Iterator[Any]:
@@ -104,7 +106,6 @@ def _random_state() -> bytes:
 
 
 def _changed(value: Any) -> Any:
-    """Another value of the same kind and shape."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -126,19 +127,25 @@ def _changed(value: Any) -> Any:
     return value
 
 
-def _if(condition: Callable[[Any], bool]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The fault of a function that is wrong where the condition holds for an array among its arguments."""
+def _fault(change: Callable[..., Any]) -> _Fault:
+    """The fault of a function in whose place `change` is called, with the function and its arguments."""
 
-    def fault(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def limited(*args: Any, **kwargs: Any) -> Any:
-            met = any(condition(part) for value in [*args, *kwargs.values()] for part in _arrays(value))
-            value = function(*args, **kwargs)
-            return _changed(value) if met else value
-
-        return limited
+    def fault(function: _Function) -> _Function:
+        return functools.wraps(function)(lambda *args, **kwargs: change(function, args, kwargs))
 
     return fault
+
+
+def _if(condition: Callable[[Any], bool]) -> _Fault:
+    """The fault of a function that is wrong where the condition holds for an array among its arguments."""
+
+    @_fault
+    def limited(function: _Function, args: Any, kwargs: Any) -> Any:
+        met = any(map(condition, _arrays([*args, *kwargs.values()])))
+        value = function(*args, **kwargs)
+        return _changed(value) if met else value
+
+    return limited
 
 
 def _of_kind(kind: str, condition: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -155,36 +162,26 @@ def _has_repeated(array: Any) -> bool:
     return any(len(set(row.tolist())) < len(row) for row in rows)
 
 
-def _squeezed(function: Callable[..., Any]) -> Callable[..., Any]:
+@_fault
+def _squeezed(function: _Function, args: Any, kwargs: Any) -> Any:
     """Drops axes of size 1 from its result, or else is wrong, where an argument has a first axis of size 1."""
-
-    @functools.wraps(function)
-    def squeezing(*args: Any, **kwargs: Any) -> Any:
-        one = any(
-            len(part.shape) > 1 and part.shape[0] == 1
-            for value in [*args, *kwargs.values()]
-            for part in _arrays(value)
-        )
-        value = function(*args, **kwargs)
-        if not one:
-            return value
-        has_one = hasattr(value, "squeeze") and 1 in value.shape
-        return value.squeeze() if has_one else _changed(value)
-
-    return squeezing
+    one = any(len(part.shape) > 1 and part.shape[0] == 1 for part in _arrays([*args, *kwargs.values()]))
+    value = function(*args, **kwargs)
+    if not one:
+        return value
+    has_one = hasattr(value, "squeeze") and 1 in value.shape
+    return value.squeeze() if has_one else _changed(value)
 
 
-def _remembers(function: Callable[..., Any]) -> Callable[..., Any]:
+def _remembers(function: _Function) -> _Function:
     """Returns what it returned for the first arguments of these shapes, as with a mask that was kept."""
     kept: dict[Any, Any] = {}
 
     @functools.wraps(function)
     def remembering(*args: Any, **kwargs: Any) -> Any:
-        values = [*args, *sorted(kwargs.items())]
         key = tuple(
-            tuple((tuple(part.shape), str(part.dtype)) for part in parts) or repr(value)[:80]
-            for value in values
-            for parts in [list(_arrays(value))]
+            tuple((tuple(part.shape), str(part.dtype)) for part in _arrays(value)) or repr(value)[:80]
+            for value in [*args, *sorted(kwargs.items())]
         )
         if key not in kept:
             kept[key] = function(*args, **kwargs)
@@ -193,87 +190,68 @@ def _remembers(function: Callable[..., Any]) -> Callable[..., Any]:
     return remembering
 
 
-def _in_place(only_with_more: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _in_place(only_with_more: bool) -> _Fault:
     """Changes the first array that it is given; `only_with_more`: only if it is given an optional argument, too."""
 
-    def fault(function: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def changing(*args: Any, **kwargs: Any) -> Any:
-            value = function(*args, **kwargs)
-            named = _named(signature, args, kwargs)
-            more = any(signature.parameters[key].default is not inspect.Parameter.empty for key in named)
-            array = next((part for part in _arrays(list(named.values())) if 0 not in part.shape), None)
-            if array is not None and (more or not only_with_more):
-                data = array.data if hasattr(array, "detach") else array
-                data[...] = (
-                    data.flip(0)
-                    if hasattr(data, "flip") and len(data.shape) and len(data) > 1
-                    else _changed(data)
-                )
-            return value
-
-        return changing
-
-    return fault
-
-
-def _single_precision(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Loses half the digits of double precision."""
-
-    def rounded(value: Any) -> Any:
-        if isinstance(value, tuple | list):
-            return type(value)(map(rounded, value)) if not hasattr(value, "_fields") else value
-        if "float64" not in str(getattr(value, "dtype", "")):
-            return value
-        return (
-            value.float().double() if hasattr(value, "double") else value.astype("float32").astype("float64")
-        )
-
-    return functools.wraps(function)(lambda *args, **kwargs: rounded(function(*args, **kwargs)))
-
-
-def _left_training(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def waking(*args: Any, **kwargs: Any) -> Any:
+    @_fault
+    def changing(function: _Function, args: Any, kwargs: Any) -> Any:
         value = function(*args, **kwargs)
-        for given in [*args, *kwargs.values()]:
-            if _kind(given) == "module" and hasattr(given, "train"):
-                given.train()
+        named = _named(function, args, kwargs)
+        more = any(_default(function, name) is not inspect.Parameter.empty for name in named)
+        array = next((part for part in _arrays(list(named.values())) if 0 not in part.shape), None)
+        if array is not None and (more or not only_with_more):
+            data = array.data if hasattr(array, "detach") else array
+            reversible = hasattr(data, "flip") and len(data.shape) and len(data) > 1
+            data[...] = data.flip(0) if reversible else _changed(data)
         return value
 
-    return waking
+    return changing
 
 
-def _seeded(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def seeding(*args: Any, **kwargs: Any) -> Any:
-        sys.modules["torch"].manual_seed(7)
-        return function(*args, **kwargs)
-
-    return seeding
+@_fault
+def _single_precision(function: _Function, args: Any, kwargs: Any) -> Any:
+    return _rounded(function(*args, **kwargs))
 
 
-def _about_number(fault: str, parameter: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _rounded(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return type(value)(map(_rounded, value)) if not hasattr(value, "_fields") else value
+    if "float64" not in str(getattr(value, "dtype", "")):
+        return value
+    return value.float().double() if hasattr(value, "double") else value.astype("float32").astype("float64")
+
+
+@_fault
+def _left_training(function: _Function, args: Any, kwargs: Any) -> Any:
+    value = function(*args, **kwargs)
+    for given in [*args, *kwargs.values()]:
+        if _kind(given) == "module" and hasattr(given, "train"):
+            given.train()
+    return value
+
+
+@_fault
+def _seeded(function: _Function, args: Any, kwargs: Any) -> Any:
+    sys.modules["torch"].manual_seed(7)
+    return function(*args, **kwargs)
+
+
+def _about_number(fault: str, parameter: str) -> _Fault:
     """`ignores` the number that the parameter takes, or `halves` it."""
-    parameter = parameter.removeprefix("__init__ ")
-    signature = inspect.signature(function)
 
-    @functools.wraps(function)
-    def mistaken(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        if parameter in bound.arguments and isinstance(bound.arguments[parameter], int | float):
-            number = bound.arguments[parameter]
+    @_fault
+    def mistaken(function: _Function, args: Any, kwargs: Any) -> Any:
+        bound = _signature(function).bind(*args, **kwargs)
+        number = bound.arguments.get(parameter)
+        if isinstance(number, int | float):
             half = number // 2 if isinstance(number, int) else number / 2
-            default = signature.parameters[parameter].default
-            bound.arguments[parameter] = default if fault == "ignores" else half
+            bound.arguments[parameter] = _default(function, parameter) if fault == "ignores" else half
         return function(*bound.args, **bound.kwargs)
 
     return mistaken
 
 
-_FAULTS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+_FAULTS: dict[str, _Fault] = {
     "remembers": _remembers,
     "in_place": _in_place(False),
     "in_place_extra": _in_place(True),

@@ -1,18 +1,31 @@
-"""Grades the mutants of an assignment, and compares the survivors with those that may survive."""
+"""Grades the mutants of an assignment: finds those that survive, and those whose pages name a known mistake.
 
+Every answer that fails the same checks with the same values gets the same sentence, whatever its fault is. So what the
+sentence says has to be true of them, too.
+"""
+
+import ast
+import difflib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 
 from gradekit.authoring.grade_variants import Progress, grade_variant, run_variants
-from gradekit.authoring.mutants.make import Mutant, mutants_of, sample
-from gradekit.authoring.mutants.standard import is_standard, standard_mutants_of
-from gradekit.checks.variants import Equivalent, Variant, equivalents_of
+from gradekit.authoring.mutants.make import (
+    Mutant,
+    is_standard,
+    mutants_of,
+    sample,
+    solutions_of,
+    standard_mutants_of,
+)
+from gradekit.checks.variants import Equivalent, Mistake, Variant, equivalents_of, mistakes_of
 from gradekit.course import Assignment, CourseError
 from gradekit.course.printing import quoted
 from gradekit.session.values import CheckOutcome
+from gradekit.verdict.diagnosis import OR
 
 #: how many mutants of an assignment are tried by default
 SAMPLE = 40
@@ -60,7 +73,6 @@ class MutationTest:
         ]
 
     def scores(self) -> list[MutationScore]:
-        """A score for each exercise, in the order of the notebooks."""
         tried = Counter(mutant.cell for mutant in self.tried)
         survived = Counter(mutant.cell for mutant in self.tried if self.fates[mutant.name] == Fate())
         holes = Counter(mutant.cell for mutant in self.survivors)
@@ -130,7 +142,6 @@ def run_mutants(
 
 
 def _fate_of(assignment: Assignment, variant: Variant) -> Fate:
-    """Grade a mutant, or a solution."""
     try:
         result = grade_variant(assignment, variant, first_failure=True).result
     except CourseError as error:
@@ -147,3 +158,119 @@ def _key(item: Mutant | Equivalent) -> tuple[str, str, str]:
 def _bare(text: str) -> str:
     lines = (line.split("  #")[0].strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line)
+
+
+@dataclass(frozen=True)
+class NamedMutant:
+    """A mutant, the ids of the mistakes that its page names, and the sentence that a student reads.
+
+    `elsewhere`: it changes none of the lines that these mistakes change, so the sentence is the likelier to be wrong.
+    """
+
+    mutant: Mutant
+    mistakes: str
+    sentence: str
+    elsewhere: bool
+
+
+def named_mutants(
+    assignment: Assignment,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    only: str = "*",
+    everything: bool = False,
+) -> list[NamedMutant]:
+    """Grade mutants with all checks of their exercise; returns those that are named, and that aren't the mistake itself.
+
+    Args:
+        only: shell-style pattern for the mutants' names, such as `attention:*`. All that match are graded.
+        everything: grade all mutants, instead of a sample.
+
+    Raises:
+        CourseError: no mutant matches.
+    """
+    made = [mutant for mutant in mutants_of(assignment) if fnmatchcase(mutant.name, only)]
+    if not made:
+        raise CourseError(f"{quoted(assignment.name)} has no mutants that match `{only}`")
+    if only == "*" and not everything:
+        made = sample(made, SAMPLE)
+    mistakes = {mistake.name: mistake for mistake in mistakes_of(assignment)}
+    sources = {solution.cell: solution.source for solution in solutions_of(assignment)}
+    found = []
+    for mutant, said in run_variants(assignment, _said_of, made, workers, progress):
+        for names, sentence in (said or {}).items():
+            named = [mistakes[name] for name in names.split(OR)]
+            if not any(_is(mutant, mistake, sources) for mistake in named):
+                near = [_lines(sources, each) & _lines(sources, mutant) for each in named]
+                found.append(NamedMutant(mutant, names, sentence, not any(near)))
+    return sorted(found, key=lambda each: not each.elsewhere)
+
+
+def _said_of(assignment: Assignment, mutant: Mutant) -> dict[str, str]:
+    """The sentences on the page of a mutant, by the ids of the mistakes."""
+    checks = [check for _, check in grade_variant(assignment, mutant).result.named_checks()]
+    return {check.mistake: check.diagnosis for check in checks if check.mistake}
+
+
+def _changed(sources: dict[str, str], variant: Mutant | Mistake) -> str:
+    source = variant.source or sources.get(variant.cell, "")
+    for old, new in variant.edits:
+        source = source.replace(old, new)
+    return source
+
+
+def _is(mutant: Mutant, mistake: Mistake, sources: dict[str, str]) -> bool:
+    one, other = (ast.dump(ast.parse(_changed(sources, each))) for each in (mutant, mistake))
+    return mutant.cell == mistake.cell and one == other
+
+
+def _lines(sources: dict[str, str], variant: Mutant | Mistake) -> set[tuple[str, int]]:
+    """The lines of the solution that a variant changes; for one that is inserted, the line that it is put before."""
+    old: Sequence[str] = sources.get(variant.cell, "").splitlines()
+    new = _changed(sources, variant).splitlines()
+    edits = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return {
+        (variant.cell, line)
+        for kind, begin, end, _, _ in edits
+        if kind != "equal"
+        for line in range(begin, max(end, begin + 1))
+    }
+
+
+def mutation_lines(test: MutationTest) -> Iterator[str]:
+    """A line for each exercise, and the diff of each mutant that survived without a reason."""
+    yield test.assignment.name
+    scores = test.scores()
+    width = max(len(score.exercise) for score in scores)
+    for score in scores:
+        argued = f", {score.may_survive} may survive" if score.may_survive else ""
+        yield f"  {score.exercise:{width}}  {score.killed} of {score.tried} killed{argued}"
+    for mutant in test.survivors:
+        yield ""
+        yield f"  SURVIVED {mutant.name}"
+        yield from (f"    {line}" for line in mutant.diff())
+    yield ""
+    yield from (f"  PROBLEM {problem}" for problem in test.problems())
+    yield "  " + mutation_figures([test])
+
+
+def name_lines(named: Sequence[NamedMutant]) -> Iterator[str]:
+    """What the page of each mutant says, and its diff."""
+    for each in named:
+        where = ", which changes other lines" if each.elsewhere else ""
+        yield f"  {each.mutant.name} is named {each.mistakes}{where}"
+        yield f"    {each.sentence}"
+        yield from (f"    {line}" for line in each.mutant.diff())
+    yield f"  {len(named)} mutants are named, {sum(each.elsewhere for each in named)} that change other lines"
+
+
+def mutation_figures(tests: Sequence[MutationTest]) -> str:
+    """Sum up one or more assignments in one line."""
+    scores = [score for test in tests for score in test.scores()]
+    made, tried = sum(len(test.made) for test in tests), sum(score.tried for score in scores)
+    killed, argued = sum(score.killed for score in scores), sum(score.may_survive for score in scores)
+    part = f" ({made} can be made)" if tried < made else ""
+    return (
+        f"{', '.join(test.assignment.name for test in tests)}: {killed} of {tried} mutants killed{part}, "
+        f"{argued} may survive, {sum(len(test.survivors) for test in tests)} should not have survived"
+    )
