@@ -258,7 +258,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("nbgrader_plugin/steps.py", "gradekit revise {}"): Situation(
         no_row, "gradekit autograde", "graded_class"
     ),
-    ("nbgrader_plugin/gradebook_state.py", "nbgrader db upgrade"): Situation(
+    ("nbgrader_plugin/course_folders.py", "nbgrader db upgrade"): Situation(
         older_gradebook, "gradekit table"
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
@@ -318,7 +318,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("nbgrader_plugin/course_folders.py", "nbgrader db student remove {} --force"): Elsewhere(
         "test_alike_names.py"
     ),
-    ("nbgrader_plugin/releasing.py", "gradekit return {}"): Elsewhere(f"{LMS}/test_return.py"),
+    ("nbgrader_plugin/collecting.py", "gradekit return {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("report/table.py", "gradekit autograde {} --force"): Elsewhere("test_leaving.py"),
     ("report/table.py", "nbgrader db student add {}"): Elsewhere("test_leaving.py"),
     ("report/table.py", "gradekit autograde {}"): Elsewhere("test_alike_names.py"),

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 
 from gradekit.course.printing import printable
-from gradekit.nbgrader_plugin.archive_names import archive_of
+from gradekit.nbgrader_plugin.archives import archive_of
 
 #: lines below a heading that are printed
 _PRINTED = 20

@@ -16,11 +16,10 @@ from gradekit.course import CourseError
 from gradekit.course.printing import quoted
 from gradekit.grading.roster import Groups, Roster
 from gradekit.grading.running_course import RunningCourse
-from gradekit.nbgrader_plugin.archive_names import folder_for
+from gradekit.nbgrader_plugin.archives import folder_for
 from gradekit.nbgrader_plugin.course_folders import stop
-from gradekit.submission.extra_files import MAX_ENTRIES
+from gradekit.submission.extra_files import MAX_ENTRIES, expected_in, recognize, stem_and_copy
 from gradekit.submission.notebook_file import grade_ids_in
-from gradekit.submission.renamed import expected_in, recognize, stem_and_copy
 from gradekit_lms.claims import Claim, Report, lines_of_report
 from gradekit_lms.download_names import keep_names
 from gradekit_lms.other_files import OtherFiles

@@ -18,12 +18,11 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from gradekit.attempts.records import file_name
+from gradekit.attempts.rules import file_name
 from gradekit.course.files import STATE_FOLDER, write_atomically
 from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.extra_files import SECRET, TIMESTAMP
-from gradekit.submission.renamed import is_notebook
+from gradekit.submission.extra_files import SECRET, TIMESTAMP, is_notebook
 from gradekit.watch.arrivals import HandIn, Look
 from gradekit.watch.exchange import replacing
 

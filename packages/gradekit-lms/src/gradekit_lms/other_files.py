@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import PurePath
 
-from gradekit.nbgrader_plugin.archive_names import archive_of
-from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP
-from gradekit.submission.renamed import stem_and_copy
+from gradekit.nbgrader_plugin.archives import archive_of
+from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP, stem_and_copy
 from gradekit_lms.claims import Claim
 
 #: written by operating systems and editors

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from gradekit.attempts.records import AttemptRecord
-from gradekit.attempts.rules import Shows
+from gradekit.attempts.rules import AttemptRecord, Shows
 from gradekit.page.shown import result_as_shown
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import CheckResult, Status, SubmissionResult

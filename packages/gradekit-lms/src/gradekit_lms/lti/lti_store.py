@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gradekit.attempts.records import file_name
+from gradekit.attempts.rules import file_name
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable, quoted
 from gradekit_lms.hand_in_store import HandInStore, Kept, digest, in_utc, read_json, write_json

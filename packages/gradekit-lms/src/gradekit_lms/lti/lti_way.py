@@ -7,8 +7,7 @@ import msgspec
 from msgspec.structs import replace
 from nbgrader.api import SubmittedAssignment
 
-from gradekit.attempts.records import Attempts, Page
-from gradekit.attempts.rules import AttemptRules, Shows, attempt_that_counts
+from gradekit.attempts.rules import AttemptRules, Attempts, Page, Shows, attempt_that_counts
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.shown import result_as_shown
 from gradekit.watch.arrivals import time_of

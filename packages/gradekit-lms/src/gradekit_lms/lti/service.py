@@ -35,7 +35,7 @@ from gradekit.course import CourseError
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.renamed import is_notebook
+from gradekit.submission.extra_files import is_notebook
 from gradekit_lms.bounded_http import bound_server, host_and_port
 from gradekit_lms.hand_in_store import after, in_utc, is_untouched, log_line, wrong_name
 from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role

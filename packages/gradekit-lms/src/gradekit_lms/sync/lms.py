@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from gradekit.attempts.records import file_name
+from gradekit.attempts.rules import file_name
 from gradekit.course.files import STATE_FOLDER, write_atomically
 
 #: what has to be said, below headings

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gradekit.attempts.records import AttemptRecord, Attempts, Outcomes
 from gradekit.attempts.rules import (
+    AttemptRecord,
+    Attempts,
     Chance,
     Counts,
+    Outcomes,
     Rule,
     Shows,
     Turn,

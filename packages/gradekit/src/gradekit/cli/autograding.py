@@ -246,7 +246,7 @@ def start_server(
 ) -> None:
     """Start the sandbox's kernel server, so that it imports what these assignments need while this process imports its own."""
     if not scheduler and sandbox != NONE:
-        from gradekit.course.libraries import libraries_of, modules_for
+        from gradekit.course.kernels import libraries_of, modules_for
         from sandbox_kernel.start import launch_server
 
         launch_server(course.layout.hidden, modules_for(libraries_of(assignments)))

@@ -18,8 +18,8 @@ from gradekit.cli.common import Commands, course_of, print_lines
 from gradekit.cli.starting import has_desktop, run_quietly
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_graded_cell, is_test_cell
-from gradekit.course.environment import as_typed
 from gradekit.course.files import write_atomically
+from gradekit.course.operating_system import as_typed
 from gradekit.course.printing import quoted
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gradekit.cli.common import Commands, print_lines
 from gradekit.course import CourseError
-from gradekit.course.environment import activation
+from gradekit.course.operating_system import activation
 from gradekit.course.printing import quoted
 
 _FOLDER = Path("gradekit-demo")

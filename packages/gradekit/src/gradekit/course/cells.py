@@ -1,4 +1,8 @@
-"""nbgrader's metadata of cells: what kind a cell is, and which cells belong together."""
+"""Cells: of what kind nbgrader's metadata says that they are, which belong together, and which are in doubt.
+
+What is uncertain goes to a person, never to 0. A 0 is given by a check that failed, or because there is nothing to
+grade. A repair that may be wrong, an answer in an odd place, or two tries that disagree are doubts.
+"""
 
 import hashlib
 import re
@@ -8,6 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # importing nbformat takes most of a second
     from nbformat import NotebookNode
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradekit.course.files import STATE_FOLDER, write_atomically
 
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
@@ -132,3 +144,56 @@ def is_locked_cell(cell: "NotebookNode") -> bool:
 def find_cell(notebook: "NotebookNode", name: str) -> "NotebookNode | None":
     """The cell with grade_id `name`."""
     return next((cell for cell in notebook.cells if grade_id(cell) == name), None)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a person has to look at the score of the graded cell `grade_id`, in a sentence for student and TA.
+
+    Until then the cell has the points that are certain, and none rather than 0. If the doubt `stands_by` the score, as
+    for full marks that nbgrader's own rule awards, the cell does not wait for manual grading.
+    """
+
+    grade_id: str
+    why: str
+    stands_by: bool = False
+
+
+def certain_score(earned: float | None, doubted: bool) -> float | None:
+    """The automatic score to store: None, so that formgrader asks for one, if an earned 0 is in doubt."""
+    return earned or None if doubted else earned
+
+
+def decided_by_a_person(what: str) -> str:
+    """A sentence about something uncertain, and what follows from it."""
+    return f"{what}. A person will decide how many points this gets."
+
+
+def keep_added(root: Path, assignment: str, added: Mapping[str, Iterable[str]]) -> None:
+    """Record more cells, by notebook.
+
+    Args:
+        root: the course's folder.
+    """
+    kept = {name: set(cells) for name, cells in _kept(root, assignment).items()}
+    for notebook, cells in added.items():
+        kept.setdefault(notebook, set()).update(cells)
+    text = json.dumps({name: sorted(cells) for name, cells in kept.items()})
+    write_atomically(_path(root, assignment), text)
+
+
+def added_cells(root: Path, assignment: str, notebook: str) -> frozenset[str]:
+    """The grade_ids that were recorded."""
+    return frozenset(_kept(root, assignment).get(notebook, ()))
+
+
+def _kept(root: Path, assignment: str) -> dict[str, list[str]]:
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads(_path(root, assignment).read_text(encoding="utf-8"))
+        if isinstance(found, dict) and all(isinstance(cells, list) for cells in found.values()):
+            return found
+    return {}
+
+
+def _path(root: Path, assignment: str) -> Path:
+    return root / STATE_FOLDER / "added_cells" / f"{assignment}.json"

@@ -1,4 +1,7 @@
-"""In generate_assignment, and again before a class is graded: make sure that bound test cells and check files match."""
+"""In generate_assignment, and again before a class is graded: make sure that bound test cells and check files match.
+
+Also how the cells of a notebook differ from those that nbgrader's gradebook has recorded.
+"""
 
 import ast
 import re
@@ -16,15 +19,19 @@ from gradekit.course.cells import grade_id, is_graded_cell, nbgrader_metadata
 from gradekit.course.files import Stamp
 from gradekit.course.kernels import is_installed, other_language
 from gradekit.course.printing import listed, quoted
-from gradekit.nbgrader_plugin.cell_rows import cells_in
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
 from gradekit.page.headings import heading_named, headings
-from gradekit.submission.names import defined_names
-from gradekit.submission.syntax import parse
+from gradekit.submission.names import defined_names, parse
 from gradekit.verdict.results import points_in_words
 
 if TYPE_CHECKING:
     import pytest
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nbgrader.api import Notebook
+from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
 #: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
 _checked: dict[tuple[Path, str], Stamp] = {}
@@ -231,3 +238,81 @@ def _unbound_files(assignment: Assignment) -> list[str]:
 
 def _has_points(mark: "pytest.Mark | None") -> bool:
     return mark is not None and len(mark.args) == 1 and type(mark.args[0]) in (int, float)
+
+
+class RowKind(StrEnum):
+    """The kinds of rows that the gradebook has for a cell."""
+
+    GRADE = "grade"
+    SOLUTION = "solution"
+    TASK = "task"
+    SOURCE = "source"
+
+
+#: by the grade_id of the cell
+CellKinds = dict[str, frozenset[RowKind]]
+
+
+def cells_in(notebook: NotebookNode) -> CellKinds:
+    """The cells that nbgrader would record."""
+    found = {}
+    for cell in notebook.cells:
+        kinds = {
+            kind
+            for kind, is_one in (
+                (RowKind.GRADE, is_grade),
+                (RowKind.SOLUTION, is_solution),
+                (RowKind.TASK, is_task),
+            )
+            if is_one(cell)
+        }
+        if kinds or is_locked(cell):
+            found[grade_id(cell) or ""] = frozenset({*kinds, RowKind.SOURCE})
+    return found
+
+
+def recorded_cells(notebook: Notebook) -> CellKinds:
+    """The cells that the gradebook has."""
+    found: dict[str, set[RowKind]] = {}
+    for kind, rows in (
+        (RowKind.GRADE, notebook.grade_cells),
+        (RowKind.SOLUTION, notebook.solution_cells),
+        (RowKind.TASK, notebook.task_cells),
+        (RowKind.SOURCE, notebook.source_cells),
+    ):
+        for row in rows:
+            found.setdefault(row.name, set()).add(kind)
+    return {name: frozenset(kinds) for name, kinds in found.items()}
+
+
+@dataclass(frozen=True)
+class CellChanges:
+    """What is different between the cells that the gradebook has and those of the source; false if nothing is."""
+
+    before: CellKinds
+    now: CellKinds
+
+    @property
+    def added(self) -> list[str]:
+        return [name for name in self.now if name not in self.before]
+
+    @property
+    def removed(self) -> list[str]:
+        return [name for name in self.before if name not in self.now]
+
+    @property
+    def retyped(self) -> list[str]:
+        return [name for name, kinds in self.now.items() if self.before.get(name, kinds) != kinds]
+
+    def __bool__(self) -> bool:
+        return self.before != self.now
+
+    def __str__(self) -> str:
+        named = (
+            (self.added, "added"),
+            (self.removed, "removed"),
+            (self.retyped, "changed to another type"),
+        )
+        return "; ".join(
+            f"{', '.join(f'`{name}`' for name in names)} {what}" for names, what in named if names
+        )

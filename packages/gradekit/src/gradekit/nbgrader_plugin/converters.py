@@ -28,10 +28,11 @@ from gradekit.nbgrader_plugin.course_folders import (
     handed_in,
     in_doubt,
     rename_students,
+    require_gradebook,
     stop,
     student_of,
+    url_in,
 )
-from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
 from gradekit.nbgrader_plugin.late import refusal
 from gradekit.submission.extra_files import StuckError
 

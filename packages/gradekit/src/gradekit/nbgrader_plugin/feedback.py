@@ -17,8 +17,7 @@ from traitlets import TraitError, default
 from traitlets.log import get_logger
 
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.attempts.records import Attempts
-from gradekit.attempts.rules import AttemptRules, Shows, is_in_time
+from gradekit.attempts.rules import AttemptRules, Attempts, Shows, is_in_time
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
 from gradekit.course.course_time import CourseTime
@@ -33,10 +32,9 @@ from gradekit.nbgrader_plugin.converters import (
     leave_out_ungraded,
     removing_unfinished,
 )
-from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
-from gradekit.nbgrader_plugin.gradebook_state import require_gradebook
+from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, require_gradebook, stop
 from gradekit.nbgrader_plugin.late import second_chance_of
-from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page import PAGE_TEMPLATES
 from gradekit.page.budget import TooCostly, render_in_child
 from gradekit.page.check_table import code_marked

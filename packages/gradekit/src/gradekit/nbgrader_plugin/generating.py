@@ -1,4 +1,6 @@
-"""In generate_assignment: nothing in release/ is lost if it fails, and cells that can't change are named before it starts.
+"""In generate_assignment: nothing in release/ is lost if it fails, and what can't be released is named before it starts.
+
+That is, cells that can't change, and a solution that fails its checks. Pictures of solutions are removed.
 
 nbgrader removes release/<assignment> before it converts anything, and again after an error. Its exporter is made before
 that, and when it has finished, it sets the directory's `student_id` back, whatever happened. In between, the release
@@ -12,7 +14,7 @@ import shutil
 import sys
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
@@ -21,17 +23,34 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
+from traitlets import Enum
 
-from gradekit.course import CourseError, read_notebook
-from gradekit.course.added_cells import keep_added
-from gradekit.course.cells import grade_id
+from gradekit.checks.variants import mistakes_of
+from gradekit.course import Assignment, CourseError, blank_copy, read_notebook
+from gradekit.course.cells import grade_id, keep_added
 from gradekit.course.files import STATE_FOLDER
+from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import quoted
-from gradekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
+from gradekit.nbgrader_plugin.bind import CellChanges, cells_in, recorded_cells
 from gradekit.nbgrader_plugin.converters import reason_of
-from gradekit.nbgrader_plugin.course_folders import stop
-from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, sqlite_file, url_in
+from gradekit.nbgrader_plugin.course_folders import (
+    configured_course,
+    require_gradebook,
+    sqlite_file,
+    stop,
+    url_in,
+)
+from gradekit.nbgrader_plugin.steps import RunChecks
+from gradekit.session.values import CheckOutcome
+
+if TYPE_CHECKING:
+    from gradekit.verdict.results import SubmissionResult
+
+from urllib.parse import quote
+
+from gradekit.course.cells import nbgrader_metadata
+from gradekit.course.printing import listed, printable
 
 
 class ReleaseExporter(NotebookExporter):
@@ -212,3 +231,96 @@ def _require_readable(converter: GenerateAssignment, path: Path) -> None:
         read_notebook(path)
     except CourseError as error:
         stop(converter.log, str(error))
+
+
+#: a slow or busy machine can cause them
+_UNCERTAIN = (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
+
+
+class SolutionPasses(NbGraderPreprocessor):
+    """Stops the command if the solution fails a hidden check. The release stays as it was then."""
+
+    otherwise = Enum(
+        ["refuse", "warn"], "refuse", help="what generate_assignment does if the solution loses points"
+    ).tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """`nb` has no solutions any more, so the source is read again."""
+        names = resources["nbgrader"]
+        course = configured_course(self.config)
+        path = Path(course.source, names["assignment"], f"{names['notebook']}.ipynb")
+        self._require_known_mistakes(course.assignment(names["assignment"]))
+        try:
+            result = self._result(names["assignment"], path)
+        except CourseError as error:
+            self.log.warning(f"{path}: the checks could not be run on the solution. {error}")
+            return nb, resources
+        if result is None:
+            return nb, resources
+        lost = [(name, check) for name, check in result.named_checks() if check.earned < check.points]
+        lines = [
+            f"{path}: the solution doesn't pass {name} ({c.outcome}). {c.message}".rstrip()
+            for name, c in lost
+        ]
+        if any(check.outcome not in _UNCERTAIN for _, check in lost) and self.otherwise == "refuse":
+            lines.append(
+                "Nothing was released: correct the solution or the check. To be warned only: "
+                'c.SolutionPasses.otherwise = "warn"'
+            )
+            stop(self.log, "\n".join(lines))
+        for line in lines:
+            self.log.warning(line)
+        return nb, resources
+
+    def _require_known_mistakes(self, assignment: Assignment) -> None:
+        """Grading reads them, too: without this, the first hand-in would show that they can't be read."""
+        try:
+            mistakes_of(assignment)
+        except CourseError as error:
+            if self.otherwise == "refuse":
+                stop(self.log, f"{error}. Nothing was released.")
+            self.log.warning(error)
+
+    def _result(self, name: str, path: Path) -> "SubmissionResult | None":
+        """The graded solution, or None if the notebook has no hidden checks."""
+        from gradekit.verdict.grade import grade
+        from gradekit.verdict.job import GradingJob
+        from sandbox_kernel.bubblewrap import sandbox_problem
+
+        assignment = configured_course(self.config).assignment(name)
+        source = read_notebook(path)
+        if not assignment.bound_cells(path.stem, source.cells):
+            return None
+        checks = RunChecks(config=self.config)
+        trusted = LIMITED if checks.student_kernel == SANDBOX and sandbox_problem() else ""
+        how = checks.how_to_run(name, trusted)
+        return grade(GradingJob(assignment, path.stem, source, blank_copy(source), how)).result
+
+
+class RemoveSolutionPictures(NbGraderPreprocessor):
+    """Removes the attachments of answers and tasks to which the released text no longer refers.
+
+    nbgrader clears the text of a solution, but leaves the picture in the file (nbgrader#1782).
+    """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: ResourcesDict, index: int
+    ) -> tuple[NotebookNode, ResourcesDict]:
+        marks = nbgrader_metadata(cell)
+        if "attachments" in cell and (marks.get("solution") or marks.get("task")):
+            removed = [name for name in cell.attachments if not _is_shown(name, cell.source)]
+            for name in removed:
+                del cell.attachments[name]
+            if not cell.attachments:
+                del cell["attachments"]
+            if removed:
+                self.log.info(
+                    "The cell `%s` is released without %s: only the solution or the marking scheme shows it.",
+                    printable(grade_id(cell) or "", 80),
+                    listed(printable(name, 80) for name in removed),
+                )
+        return cell, resources
+
+
+def _is_shown(name: str, source: str) -> bool:
+    return any(f"attachment:{written}" in source for written in (name, quote(name)))

@@ -13,11 +13,9 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Enum, Float
 from traitlets.config import Config
 
-from gradekit.attempts.records import AttemptRecord, Attempts
-from gradekit.attempts.rules import AttemptRules, Chance, NoChance, is_in_time
+from gradekit.attempts.rules import AttemptRecord, AttemptRules, Attempts, Chance, NoChance, is_in_time
 from gradekit.course.course_time import CourseTime
-from gradekit.nbgrader_plugin.course_folders import configured_course
-from gradekit.nbgrader_plugin.gradebook_state import url_in
+from gradekit.nbgrader_plugin.course_folders import configured_course, url_in
 from gradekit.page.shown import deadline_of
 
 

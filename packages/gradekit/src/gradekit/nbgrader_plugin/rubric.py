@@ -16,7 +16,7 @@ from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell, nbgrad
 from gradekit.course.configuration import course_in
 from gradekit.course.printing import shortened
 from gradekit.course.rubrics import RUBRIC, rubric_items
-from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import check_output
 from gradekit.page.displayed import (

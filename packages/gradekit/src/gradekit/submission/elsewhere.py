@@ -19,9 +19,8 @@ from gradekit.course.files import handed_in_text
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
-from gradekit.submission.names import defined_names, squeezed
+from gradekit.submission.names import defined_names, parse, squeezed
 from gradekit.submission.statements import MAX_PARSED_CHARACTERS, code_in
-from gradekit.submission.syntax import parse
 
 #: places that a sentence names
 _NAMED_AT_MOST = 3

@@ -20,7 +20,7 @@ from gradekit.course.files import beside_notebooks, files_in, notebooks_in
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.attachments import read_attachments, without_data
-from gradekit.submission.renamed import expected_in, recognize
+from gradekit.submission.extra_files import expected_in, recognize
 
 MAX_FILE_BYTES = 100 * 2**20
 _NAMED_AT_MOST = 5

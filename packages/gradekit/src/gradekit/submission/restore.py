@@ -24,6 +24,8 @@ from nbformat import NotebookNode, v4
 
 from gradekit.course.cells import (
     PLACEHOLDER,
+    Doubt,
+    decided_by_a_person,
     grade_id,
     is_demo,
     is_graded_cell,
@@ -32,7 +34,6 @@ from gradekit.course.cells import (
     made_up_id,
     tests_about,
 )
-from gradekit.course.doubts import Doubt, decided_by_a_person
 from gradekit.course.printing import listed, printable
 from gradekit.submission.attachments import KeptAttachments
 from gradekit.submission.elsewhere import Candidates, OtherPlaces, WrittenAnswers

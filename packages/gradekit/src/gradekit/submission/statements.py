@@ -9,8 +9,7 @@ from functools import cached_property, lru_cache
 from nbformat import NotebookNode
 
 from gradekit.course.cells import PLACEHOLDER
-from gradekit.submission.names import defined_names, used_names
-from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, scopes_in
+from gradekit.submission.names import UNWRITABLE, defined_names, imported_by, parse, scopes_in, used_names
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
 MAX_PARSED_CHARACTERS = 20_000

@@ -5,14 +5,12 @@ from collections.abc import Callable, Container, Iterable
 from itertools import filterfalse
 from pathlib import Path
 
-from gradekit.attempts.records import Attempts
-from gradekit.attempts.rules import Chance, NoChance, is_in_time, time_in_words
+from gradekit.attempts.rules import Attempts, Chance, NoChance, is_in_time, time_in_words
 from gradekit.course import Assignment, stamp_of
 from gradekit.course.files import Stamp
 from gradekit.course.printing import printable
 from gradekit.watch.arrivals import HandIn, Look, Refusal, time_of
-from gradekit.watch.history import Deadlines
-from gradekit.watch.pipeline import NotGraded
+from gradekit.watch.pipeline import Deadlines, NotGraded
 from gradekit.watch.status import EventKind, ListedHandIn, Reports, last_listed
 from gradekit.watch.watched import WatchedCourse
 

@@ -8,17 +8,16 @@ from pathlib import Path
 from gradekit.attempts.rules import AttemptRules, Counts
 from gradekit.course import Assignment, CourseError, stamp_of
 from gradekit.course.files import Stamp, files_stamp
-from gradekit.course.libraries import libraries_of
+from gradekit.course.kernels import libraries_of
 from gradekit.course.printing import quoted
 from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import LocalWorkers, local_workers
 from gradekit.nbgrader_plugin.late import second_chance_of
-from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.watch.arrivals import Submitted
 from gradekit.watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, put_all_back
-from gradekit.watch.history import History
-from gradekit.watch.pipeline import Heard, Pipeline
+from gradekit.watch.pipeline import Heard, History, Pipeline
 from gradekit.watch.ways import FolderSink, OpensWay, Way
 
 

@@ -11,8 +11,7 @@ from typing import Protocol
 
 from nbgrader.coursedir import CourseDirectory
 
-from gradekit.attempts.records import AttemptRecord
-from gradekit.attempts.rules import Shows
+from gradekit.attempts.rules import AttemptRecord, Shows
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.arrivals import HandIn, Look
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from gradekit.course import CourseError
-from gradekit.submission.syntax import path_of, paths_in
+from gradekit.submission.names import path_of, paths_in
 
 NAME = "nbgrader_config.py"
 _PLUGIN, FUNCTION = "gradekit.nbgrader_plugin", "configure"
