@@ -23,8 +23,8 @@ from gradekit.course.files import STATE_FOLDER, write_atomically
 from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.extra_files import SECRET, TIMESTAMP, is_notebook
-from gradekit.watch.arrivals import HandIn, Look
 from gradekit.watch.exchange import replacing
+from gradekit.watch.ways import HandIn, Look, Source
 
 _T = TypeVar("_T")
 _STEP = timedelta(microseconds=1)
@@ -161,18 +161,13 @@ class HandInStore(Generic[_Kept, _Out]):
         return self._read[path]
 
 
-class StoredSource(Generic[_Kept]):
+class StoredSource(Source, Generic[_Kept]):
     """What the sources of all ways have in common: the hand-ins are in a store, and stay there."""
 
-    keeps_all = True
-
     def __init__(self, course: RunningCourse, store: HandInStore[_Kept, Any]) -> None:
-        self._course, self._in_store = course, store
+        self._course, self._in_store, self.place = course, store, store.hand_ins
         self._stamp: object = None
         self._look_again = True
-
-    def why_away(self) -> str:
-        return ""
 
     def changed(self) -> bool:
         return self._look_again or self._in_store.stamp() != self._stamp

@@ -16,8 +16,7 @@ from gradekit.course import CourseError
 from gradekit.course.printing import counted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.verdict.results import score_in_words
-from gradekit.watch.arrivals import HandIn, Look, Refusal
-from gradekit.watch.ways import FolderSink, PageOf, Way
+from gradekit.watch.ways import HandIn, Look, PageOf, Refusal, Sink, Way
 from gradekit_lms.course_settings import WayJob
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.result_json import result_document
@@ -73,13 +72,10 @@ class GitSource(StoredSource[Fetched]):
     ) -> None:
         super().__init__(course, store)
         self._store, self._jobs, self._reports = store, jobs, reports
+        self.place = Path(jobs["watch"].roster)
         self._process: subprocess.Popen[bytes] | None = None
         self._again = 0.0
         self._once = False
-
-    @property
-    def place(self) -> Path:
-        return Path(self._jobs["watch"].roster)
 
     def start(self, once: bool) -> None:
         self._once = once
@@ -155,7 +151,7 @@ class GitSource(StoredSource[Fetched]):
         return process
 
 
-class GitSink(FolderSink):
+class GitSink(Sink):
     """Results and pages, in a folder for each commit; they are told to the host, if that is set."""
 
     done = "returned"

@@ -24,8 +24,8 @@ from traitlets.config import Config
 
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
-from gradekit.watch.arrivals import HandIn, Inbound
-from gradekit.watch.ways import PageOf
+from gradekit.watch.arrivals import Inbound
+from gradekit.watch.ways import HandIn, PageOf, Sink
 
 _REPLACED, _REMOVED = "replaced", "removed"
 
@@ -139,25 +139,12 @@ class ExchangeOf:
         return made(coursedir=folders or self.folders, authenticator=None, config=self.config, log=self.log)
 
 
-class ExchangeSource:
+class ExchangeSource(Inbound):
     """Hand-ins that `nbgrader submit` puts into the exchange."""
 
-    keeps_all = True
-
     def __init__(self, exchange: ExchangeOf) -> None:
+        super().__init__(exchange.inbound, exchange.check_owner)
         self._exchange = exchange
-        self._inbound = Inbound(exchange.inbound, exchange.check_owner)
-        self.changed, self.look = self._inbound.changed, self._inbound.look
-
-    @property
-    def place(self) -> Path:
-        return self._exchange.inbound
-
-    def start(self, once: bool) -> None:
-        """Students copy their files there themselves."""
-
-    def close(self) -> None:
-        """There is nothing to stop."""
 
     def why_away(self) -> str:
         return _gone(self.place)
@@ -172,7 +159,7 @@ class ExchangeSource:
         )
 
 
-class ExchangeSink:
+class ExchangeSink(Sink):
     """Pages that `nbgrader fetch_feedback` gets from the exchange."""
 
     done = "released"
@@ -188,9 +175,6 @@ class ExchangeSink:
             return False
         pages = (notebook_hash(secret=hand_in.secret, notebook_id=name) for name in notebooks)
         return any((self._exchange.feedback / f"{page}.html").exists() for page in pages)
-
-    def complete(self, page: PageOf) -> None:
-        """nbgrader fetches nothing but pages."""
 
     def release(self, page: PageOf) -> None:
         if not (page.pages / "submission_secret.txt").is_file():

@@ -34,11 +34,12 @@ from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.nbgrader_plugin.steps import RESULT
-from gradekit.watch.arrivals import HandIn, time_of
+from gradekit.watch.arrivals import time_of
 from gradekit.watch.pipeline import Blocked, Deadlines, GradedHandIn, NotGraded, away, no_space
 from gradekit.watch.status import Event, EventKind, Reports, last_listed, locked
 from gradekit.watch.waiting import Waiting
 from gradekit.watch.watched import WatchedCourse, WatchOptions
+from gradekit.watch.ways import HandIn
 
 POLL_SECONDS = 0.5
 #: between two steps while nothing can be written

@@ -45,8 +45,8 @@ from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.page.shown import deadline_of
 from gradekit.submission.extra_files import is_notebook, move_up, put_endings_right
 from gradekit.verdict.grade import points_of
-from gradekit.watch.arrivals import HandIn, time_of
-from gradekit.watch.ways import PageOf, Sink, Way
+from gradekit.watch.arrivals import time_of
+from gradekit.watch.ways import HandIn, PageOf, Sink, Way
 
 
 class NotGraded(Exception):

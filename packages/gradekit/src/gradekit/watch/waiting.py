@@ -9,10 +9,11 @@ from gradekit.attempts.rules import Attempts, Chance, NoChance, is_in_time, time
 from gradekit.course import Assignment, stamp_of
 from gradekit.course.files import Stamp
 from gradekit.course.printing import printable
-from gradekit.watch.arrivals import HandIn, Look, Refusal, time_of
+from gradekit.watch.arrivals import time_of
 from gradekit.watch.pipeline import Deadlines, NotGraded
 from gradekit.watch.status import EventKind, ListedHandIn, Reports, last_listed
 from gradekit.watch.watched import WatchedCourse
+from gradekit.watch.ways import HandIn, Look, Refusal
 
 #: between full looks, since network file systems report changes late
 LOOK_SECONDS = 30.0

@@ -18,7 +18,7 @@ from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.watch.arrivals import Submitted
 from gradekit.watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, put_all_back
 from gradekit.watch.pipeline import Heard, History, Pipeline
-from gradekit.watch.ways import FolderSink, OpensWay, Way
+from gradekit.watch.ways import OpensWay, Sink, Way
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class WatchedCourse:
             return self._options.way(self.course)
         if self._options.folder:
             place = self.course.root / self.course.folders.submitted_directory
-            return Way(Submitted(self._submitted, place=place), FolderSink())
+            return Way(Submitted(self._submitted, place=place), Sink())
         log = logging.getLogger(__name__)
         log.handlers, log.propagate = [heard], False
         exchange = ExchangeOf(self.course.config, self.course.folders, log)
