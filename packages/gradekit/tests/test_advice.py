@@ -375,7 +375,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("watch/exchange.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
     ("watch/status.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
     ("watch/exchange.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
-    ("watch/watched.py", GENERATE): Elsewhere("test_watch_gradings.py"),
+    ("watch/waiting.py", GENERATE): Elsewhere("test_watch_gradings.py"),
 }
 ENTRIES = [
     (module, command, entry)

@@ -21,7 +21,7 @@ from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.loop import Watch
 from gradekit.watch.status import Event, EventKind
-from gradekit.watch.watched import WatchOptions
+from gradekit.watch.waiting import WatchOptions
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"

@@ -1,11 +1,10 @@
 """The names in the downloads of an LMS, kept from collecting until pages are returned under the same names."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
-from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.files import STATE_FOLDER, read_json, write_json
 
 _FOLDER = "downloads"
 
@@ -27,15 +26,14 @@ def keep_names(root: Path, assignment: str, product: str, names: dict[str, dict[
     kept = kept_names(root, assignment)
     kept.products |= dict.fromkeys(names, product)
     kept.names |= names
-    write_atomically(_path(root, assignment), msgspec.json.encode(kept).decode())
+    write_json(_path(root, assignment), kept)
 
 
 def kept_names(root: Path, assignment: str) -> DownloadNames:
     """The names that were recorded; none if nothing was collected, or the record is damaged."""
-    try:
-        return msgspec.json.decode(_path(root, assignment).read_bytes(), type=DownloadNames)
-    except (OSError, ValueError):
-        return DownloadNames()
+    with suppress(OSError):
+        return read_json(_path(root, assignment), DownloadNames) or DownloadNames()
+    return DownloadNames()
 
 
 def _path(root: Path, assignment: str) -> Path:

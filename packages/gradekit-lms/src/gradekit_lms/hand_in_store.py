@@ -19,14 +19,13 @@ import msgspec
 from msgspec import Struct
 
 from gradekit.attempts.rules import file_name
-from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.files import STATE_FOLDER, read_json, write_atomically, write_json
 from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.extra_files import SECRET, TIMESTAMP, is_notebook
 from gradekit.watch.exchange import replacing
 from gradekit.watch.ways import HandIn, Look, Source
 
-_T = TypeVar("_T")
 _STEP = timedelta(microseconds=1)
 _NAME_BYTES = 255
 
@@ -207,10 +206,6 @@ def is_untouched(release: Path, contents: dict[str, bytes]) -> bool:
     return all(_content_of(release / name) == content for name, content in notebooks.items())
 
 
-def write_json(path: Path, value: object) -> None:
-    write_atomically(path, msgspec.json.encode(value).decode())
-
-
 def wrong_name(name: str) -> str:
     """Why a file that was sent can't have this name, as the end of a sentence; empty if it can."""
     if not name or {"/", "\\"} & set(name) or name in (".", ".."):
@@ -218,14 +213,6 @@ def wrong_name(name: str) -> str:
     if not name.isprintable() or len(name.encode()) > _NAME_BYTES or name[0] == ".":
         return "has a name that can't be stored: rename it"
     return "has a name that nbgrader uses itself: rename it" if name.casefold() in (TIMESTAMP, SECRET) else ""
-
-
-def read_json(path: Path, kind: type[_T]) -> _T | None:
-    """The content of a file; None if there is none, or another version wrote it."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
-        return None
 
 
 def in_utc(time: datetime) -> str:

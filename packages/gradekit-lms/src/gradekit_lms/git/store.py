@@ -6,8 +6,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from gradekit.course.files import read_json, write_json
 from gradekit_lms.git.roster import Repository
-from gradekit_lms.hand_in_store import HandInStore, Kept, digest, read_json, write_json
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest
 
 
 class Fetched(Kept, frozen=True):

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from nbgrader.api import SubmittedAssignment
 
 from gradekit.attempts.rules import AttemptRules, Attempts, Page, Shows, attempt_that_counts
+from gradekit.course.files import read_json, write_json
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.shown import result_as_shown
 from gradekit.watch.arrivals import time_of
 from gradekit.watch.ways import PageOf, Sink, Way
-from gradekit_lms.hand_in_store import StoredSource, read_json, write_json
+from gradekit_lms.hand_in_store import StoredSource
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import LtiStore, PageScore, Upload
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from gradekit.attempts.rules import file_name
-from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.files import STATE_FOLDER, read_json, write_json
 
 #: what has to be said, below headings
 Notes = defaultdict[str, list[str]]
@@ -123,13 +124,12 @@ class State(msgspec.Struct):
 
     @classmethod
     def of(cls, root: Path, assignment: str) -> "State":
-        try:
-            return msgspec.json.decode(_path(root, assignment).read_bytes(), type=cls)
-        except (OSError, ValueError):
-            return cls()
+        with suppress(OSError):
+            return read_json(_path(root, assignment), cls) or cls()
+        return cls()
 
     def save(self, root: Path, assignment: str) -> None:
-        write_atomically(_path(root, assignment), msgspec.json.encode(self).decode())
+        write_json(_path(root, assignment), self)
 
 
 def folder_of_state(root: Path) -> Path:

@@ -8,21 +8,21 @@ import hashlib
 import math
 import os
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 from traitlets import Bunch, Enum, Float, Integer, TraitError, validate
 from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.course.configuration import PerAssignment
-from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.language import _, month_name
 from gradekit.verdict.results import SubmissionResult
 
@@ -103,6 +103,9 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
         return max(0.0, self.points - self.penalty)
 
 
+_TIME: Callable[[AttemptRecord], datetime] = attrgetter("handed_in")
+
+
 class _Stored(Struct, forbid_unknown_fields=True):
     schema: int
     attempts: list[AttemptRecord]
@@ -113,7 +116,7 @@ class Attempts:
 
     def __init__(self, path: Path, records: Iterable[AttemptRecord] = ()) -> None:
         self._path = path
-        self.records: list[AttemptRecord] = sorted(records, key=_time)
+        self.records = sorted(records, key=_TIME)
 
     @classmethod
     def load(cls, root: Path, assignment: str, student: str) -> "Attempts":
@@ -124,12 +127,10 @@ class Attempts:
         """
         path = root / STATE_FOLDER / "attempts" / file_name(assignment) / f"{file_name(student)}.json"
         try:
-            stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
-        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
-            return cls(path)
+            stored = read_json(path, _Stored)
         except OSError as error:
             raise CourseError(f"{path} can't be read ({error.strerror}): make it readable") from error
-        return cls(path, stored.attempts if stored.schema == _SCHEMA else ())
+        return cls(path, stored.attempts if stored and stored.schema == _SCHEMA else ())
 
     def at(self, handed_in: datetime) -> AttemptRecord | None:
         return next((record for record in self.records if record.handed_in == handed_in), None)
@@ -137,11 +138,10 @@ class Attempts:
     def add(self, record: AttemptRecord) -> None:
         """Add an attempt, or replace the one that was handed in at the same time."""
         self.records = [other for other in self.records if other.handed_in != record.handed_in]
-        insort(self.records, record, key=_time)
+        insort(self.records, record, key=_TIME)
 
     def store(self) -> None:
-        """Write the file atomically, so that a killed command leaves no partial file."""
-        write_atomically(self._path, msgspec.json.encode(_Stored(_SCHEMA, self.records)).decode())
+        write_json(self._path, _Stored(_SCHEMA, self.records))
 
 
 def outcomes_of(result: SubmissionResult) -> Outcomes:
@@ -150,10 +150,6 @@ def outcomes_of(result: SubmissionResult) -> Outcomes:
         exercise.grade_id: {check.name: str(check.outcome) for check in exercise.checks}
         for exercise in result.exercises
     }
-
-
-def _time(record: AttemptRecord) -> datetime:
-    return record.handed_in
 
 
 def file_name(name: str) -> str:
@@ -257,10 +253,9 @@ class Chance:
                 "there is no record of an attempt before the deadline, which a second chance would improve on. "
                 "`gradekit watch` records attempts"
             )
-        if handed_in > deadline + self.lasts:
-            raise NoChance(
-                f"it was handed in after {time_in_words(deadline + self.lasts)}, when the second chance had ended"
-            )
+        end = deadline + self.lasts
+        if handed_in > end:
+            raise NoChance(f"it was handed in after {time_in_words(end)}, when the second chance had ended")
         used = next((record for record in earlier if record.second_chance), None)
         if used is not None:
             raise NoChance(
@@ -346,11 +341,6 @@ class AttemptRules(Configurable):
 
     def of(self, assignment: str) -> Rule:
         rules = AttemptRules(**AttemptRules.per_assignment.of(self, assignment))
-        return Rule(
-            rules.attempts,
-            timedelta(hours=rules.period_hours),
-            timedelta(minutes=rules.pause_minutes),
-            Shows(rules.shows),
-            timedelta(minutes=rules.grace_minutes),
-            Counts(rules.counts),
-        )
+        period, pause = timedelta(hours=rules.period_hours), timedelta(minutes=rules.pause_minutes)
+        grace = timedelta(minutes=rules.grace_minutes)
+        return Rule(rules.attempts, period, pause, Shows(rules.shows), grace, Counts(rules.counts))

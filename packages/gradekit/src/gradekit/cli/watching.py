@@ -65,7 +65,7 @@ def _watch(options: argparse.Namespace) -> int:
     from gradekit.grading.autograde import GradingOptions
     from gradekit.watch.loop import Watch
     from gradekit.watch.status import Event
-    from gradekit.watch.watched import WatchOptions
+    from gradekit.watch.waiting import WatchOptions
 
     def report(event: Event) -> None:
         print(event.as_json() if options.json else event.line(), flush=True)

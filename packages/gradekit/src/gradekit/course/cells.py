@@ -1,25 +1,26 @@
-"""Cells: of what kind nbgrader's metadata says that they are, which belong together, and which are in doubt.
+"""Cells: of what kind they are by nbgrader's metadata, which belong together, their pictures, and which are in doubt.
 
 What is uncertain goes to a person, never to 0. A 0 is given by a check that failed, or because there is nothing to
 grade. A repair that may be wrong, an answer in an odd place, or two tries that disagree are doubts.
 """
 
+import contextlib
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw
+
+from gradekit.course.files import STATE_FOLDER, read_json, write_json
 
 if TYPE_CHECKING:  # importing nbformat takes most of a second
     from nbformat import NotebookNode
 
-import contextlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-
-from gradekit.course.files import STATE_FOLDER, write_atomically
 
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
@@ -27,6 +28,18 @@ DEMO_TAG = "demo"
 #: the grade_id that nbgrader's editor makes up
 _AUTOMATIC = re.compile(r"cell-[0-9a-f]{8,}")
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+
+
+#: a picture in the text itself, as Colab writes a pasted one
+DATA = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]+")
+#: an address of an attachment; it may be percent-encoded
+ADDRESS = "attachment:"
+SVG = "image/svg+xml"
+#: the types of pictures that a page shows, the best one first
+PICTURE_KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp", SVG)
+_BUNDLES = msgspec.json.Decoder(dict[str, dict[str, str | list[str]]])
+#: by name, the data of an attachment by type
+Attachments = dict[str, dict[str, str]]
 
 
 class CellKind(StrEnum):
@@ -175,11 +188,9 @@ def keep_added(root: Path, assignment: str, added: Mapping[str, Iterable[str]]) 
     Args:
         root: the course's folder.
     """
-    kept = {name: set(cells) for name, cells in _kept(root, assignment).items()}
-    for notebook, cells in added.items():
-        kept.setdefault(notebook, set()).update(cells)
-    text = json.dumps({name: sorted(cells) for name, cells in kept.items()})
-    write_atomically(_path(root, assignment), text)
+    kept = _kept(root, assignment)
+    kept |= {notebook: sorted({*kept.get(notebook, ()), *cells}) for notebook, cells in added.items()}
+    write_json(_path(root, assignment), kept)
 
 
 def added_cells(root: Path, assignment: str, notebook: str) -> frozenset[str]:
@@ -188,12 +199,32 @@ def added_cells(root: Path, assignment: str, notebook: str) -> frozenset[str]:
 
 
 def _kept(root: Path, assignment: str) -> dict[str, list[str]]:
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(_path(root, assignment).read_text(encoding="utf-8"))
-        if isinstance(found, dict) and all(isinstance(cells, list) for cells in found.values()):
-            return found
+    with contextlib.suppress(OSError):
+        return read_json(_path(root, assignment), dict[str, list[str]]) or {}
     return {}
 
 
 def _path(root: Path, assignment: str) -> Path:
     return root / STATE_FOLDER / "added_cells" / f"{assignment}.json"
+
+
+def read_attachments(raw: Raw) -> Attachments | None:
+    """The attachments of a cell, whatever they contain; None if they don't have the form of attachments."""
+    try:
+        found = _BUNDLES.decode(raw)
+    except msgspec.ValidationError:
+        return None
+    return {
+        name: {kind: data if isinstance(data, str) else "".join(data) for kind, data in bundle.items()}
+        for name, bundle in found.items()
+    }
+
+
+def picture_in(bundle: Mapping[str, object]) -> str:
+    """The type of the picture among the data of an output or an attachment; empty if there is none."""
+    return next((kind for kind in PICTURE_KINDS if kind in bundle), "")
+
+
+def without_data(text: str) -> str:
+    """The text without the pictures in it, which don't count as text."""
+    return DATA.sub("", text)

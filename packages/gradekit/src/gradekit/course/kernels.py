@@ -54,9 +54,8 @@ def other_language(metadata: Mapping[str, Any]) -> str:
 
 
 LIBRARIES = ("torch", "matplotlib", "pandas", "seaborn")
-_USED = re.compile(
-    rf"(?:\b(?:import|from)\b|%)[^\n\\]*?\b({'|'.join(LIBRARIES)})\b"
-)  # also in a notebook's JSON
+#: also in a notebook's JSON
+_USED = re.compile(rf"(?:\b(?:import|from)\b|%)[^\n\\]*?\b({'|'.join(LIBRARIES)})\b")
 _NUMPY = re.compile(r"def arrays\(\)[^\n]*:\n\s+return [\"']numpy[\"']")
 
 

@@ -1,4 +1,6 @@
-"""What not every operating system has: locks, forks, limits of a process, signals, owners of files, how files are opened.
+"""What not every operating system has: locks, forks, limits of a process, signals, owners, how files are opened; and the environment.
+
+That is, the Python environment that this process runs in, and how a shell gets its commands.
 
 No other module asks for these. Windows lacks `fcntl`, `pwd` and `resource`, so they are imported by the functions that use them:
 a command that needs one ends with a sentence (`gradekit.cli`), and commands that only read run without.
@@ -6,6 +8,7 @@ a command that needs one ends with a sentence (`gradekit.cli`), and commands tha
 
 import errno
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,15 +17,14 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias
 
+from gradekit.course.printing import quoted
+
 if TYPE_CHECKING:
     import sqlite3
     from multiprocessing.context import ForkContext, ForkServerContext
 
     Forks: TypeAlias = ForkContext | ForkServerContext
 
-import shutil
-
-from gradekit.course.printing import quoted
 
 _PR_SET_PDEATHSIG = 1
 _MEBIBYTE = 2**20
@@ -254,10 +256,9 @@ def activation() -> str:
 
     Under uvx, no shell finds them, so the command makes an environment that lasts.
     """
-    prefix = Path(sys.prefix)
     if _is_under_uvx():
         return _INSTALL_WITH_UV
-    commands = Path(sys.executable).parent
+    prefix, commands = Path(sys.prefix), Path(sys.executable).parent
     if all(_parent(name) == commands for name in ("gradekit", "nbgrader")):
         return ""
     if (prefix / "conda-meta").is_dir():

@@ -83,9 +83,7 @@ class HarmlessExtractor(ExtractorPlugin):
                 left -= allowed - rest
         for old, new in right_endings(Path(extracted_path).rglob("*")):
             self.log.warning("%s was renamed to %s", old.relative_to(extracted_path), new.name)
-        zip_app = self.parent
-        collector = zip_app.collector_plugin_inst
-        if isinstance(collector, Prepared):
+        if isinstance(collector := self.parent.collector_plugin_inst, Prepared):
             collector.prepare()
 
     def _unpack(self, archive: Path, folder: Path, limit: int) -> int:
@@ -98,20 +96,16 @@ class HarmlessExtractor(ExtractorPlugin):
                 if stream is None:
                     links.append(name)
                 elif place is None:
-                    self.log.warning(
-                        "%s: %r points outside its folder or is nested too deep, and was skipped",
-                        archive,
-                        name,
-                    )
+                    what = "points outside its folder or is nested too deep, and was skipped"
+                    self.log.warning("%s: %r %s", archive, name, what)
                 elif place.parts and _JUNK not in place.parts and not place.name.startswith("._"):
                     self._write(stream, folder / place, archive)
         except _TooLargeError:
             self.log.warning("%s takes too much space when unpacked: the rest was skipped", archive)
             return 0
         except _BROKEN as error:
-            if isinstance(error, tarfile.ReadError) and not archive.name.lower().endswith(
-                (".tar.gz", ".tgz")
-            ):
+            is_tar = archive.name.lower().endswith((".tar.gz", ".tgz"))
+            if isinstance(error, tarfile.ReadError) and not is_tar:
                 return allowance.left  # data that is compressed, such as `data.csv.gz`
             self.log.warning(
                 "%s can't be unpacked: %s. Unpack it yourself, or ask for it again.", archive, error
@@ -129,7 +123,15 @@ class HarmlessExtractor(ExtractorPlugin):
         if path.is_file():
             self.log.warning("%s has two files %s: the second was kept", archive, path.name)
         try:
-            _write(stream, path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                try:
+                    shutil.copyfileobj(
+                        stream, file, _BLOCK
+                    )  # some formats unpack a block of this size to 100 MB
+                except Exception:
+                    path.unlink()  # half a notebook is useless
+                    raise
         except OSError as error:
             if error.errno not in _OF_THE_NAME:
                 raise
@@ -204,16 +206,6 @@ def _place(name: str) -> PurePosixPath | None:
     """The path of a member below its folder; None if it points outside, or is too deep for Python's functions."""
     path = PurePosixPath(unicodedata.normalize("NFC", name.replace("\\", "/")))
     return None if path.is_absolute() or ".." in path.parts or len(path.parts) > _DEEPEST else path
-
-
-def _write(stream: IO[bytes] | _Counted, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        try:
-            shutil.copyfileobj(stream, file, _BLOCK)  # some formats unpack a block of this size to 100 MB
-        except Exception:
-            path.unlink()  # half a notebook is useless
-            raise
 
 
 _ENDINGS = (".tar.gz", ".tgz", ".zip", ".gz")

@@ -6,7 +6,6 @@ copy; it stops at the first page of a hand-in that didn't come through the excha
 
 import glob
 import os
-import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -63,8 +62,10 @@ class HarmlessCollect(ExchangeCollect):
             return {"username": "", "filename": Path(path).name, "timestamp": datetime.min}
 
     def copy_files(self) -> None:
+        folders = self.coursedir
         for record in self.src_records:  # nbgrader reads the time stamps of what was collected before
-            self._set_aside(self._collected(record["username"]))
+            names = record["username"], folders.assignment_id
+            self._set_aside(Path(folders.format_path(folders.submitted_directory, *names)))
         super().copy_files()
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
@@ -85,10 +86,6 @@ class HarmlessCollect(ExchangeCollect):
     def not_collected(self, src: str, error: Exception) -> None:
         """Report a submission that can't be copied, and continue."""
         self.log.error("%s was not collected: %s", printable(src), error)
-
-    def _collected(self, student: str) -> Path:
-        folders = self.coursedir
-        return Path(folders.format_path(folders.submitted_directory, student, folders.assignment_id))
 
     def _set_aside(self, folder: Path) -> None:
         try:
@@ -208,14 +205,11 @@ class NamedReleaseFeedback(ExchangeReleaseFeedback):
     def copy_files(self) -> None:
         super().copy_files()
         folders = self.coursedir
-        pattern = folders.format_path(
-            folders.feedback_directory, "(?P<student>.*)", folders.assignment_id, escape=True
-        )
         excluded = folders.student_id_exclude.split(",")
         for page in map(Path, glob.glob(os.path.join(self.src_path, "*.html"))):
-            found = re.fullmatch(pattern, str(page.parent), re.DOTALL)
-            if found and found["student"] not in excluded and (page.parent / SECRET).is_file():
-                self._release_renamed(page, found["student"])
+            student = student_of(folders, folders.feedback_directory, str(page.parent))
+            if student is not None and student not in excluded and (page.parent / SECRET).is_file():
+                self._release_renamed(page, student)
 
     def _release_renamed(self, page: Path, student: str) -> None:
         folders = self.coursedir

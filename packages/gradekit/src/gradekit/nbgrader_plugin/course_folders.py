@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import create_engine, inspect, text
-from sqlalchemy.engine import URL, Connection, make_url
+from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from traitlets.config import Config
 
@@ -60,12 +60,9 @@ def rename_students(folders: CourseDirectory, assignment: str, gradebook: Gradeb
             sentences.append(_linked(student, submitted))
         else:
             sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
-        usable = usable_name(student)
-        right = spelled_as(usable, known)
+        right = spelled_as(usable_name(student), known)
         if right != student:
-            why = "its accents are stored in another way than elsewhere"
-            why = "nbgrader can't handle the name of this folder" if usable != student else why
-            sentences.append(_rename(folders, assignment, _Renaming(place, student, right, why)))
+            sentences.append(_rename(folders, assignment, place, student, right))
         if right not in known:
             sentences += _like_known(folders, assignment, right, known)
     return sentences
@@ -105,20 +102,12 @@ def in_doubt(students: Iterable[str], gradebook: Gradebook) -> set[str]:
     return {name for name in students if name not in known and _key(name) in keys}
 
 
-@dataclass(frozen=True)
-class _Renaming:
-    """A student's folder, the name that it gets, and why."""
-
-    place: Path
-    student: str
-    right: str
-    why: str
-
-
-def _rename(folders: CourseDirectory, assignment: str, found: _Renaming) -> str:
+def _rename(folders: CourseDirectory, assignment: str, place: Path, student: str, right: str) -> str:
     """Rename a student's folder or, if that name exists already, move the submission there; returns a sentence."""
-    place, student, right = found.place, found.student, found.right
-    shown = f"{printable(student)}: {found.why}"
+    why = "its accents are stored in another way than elsewhere"
+    if usable_name(student) != student:
+        why = "nbgrader can't handle the name of this folder"
+    shown = f"{printable(student)}: {why}"
     source, target = place, place.with_name(place.name.replace(student, right))
     if target.exists():
         source = Path(folders.format_path(folders.submitted_directory, student, assignment))
@@ -159,7 +148,7 @@ def _two_in_gradebook(folders: CourseDirectory, entries: Mapping[str, Student]) 
     """A sentence for students whose names look alike. It says how to remove one only if nothing is lost with it."""
     there = set(handed_in(folders))
     for names in look_alike(entries):
-        owned = {name: list(_possessions(entries[name], name in there)) for name in names}
+        owned = {name: _possessions(entries[name], name in there) for name in names}
         empty = [name for name in names if not owned[name]]
         alike = f"The gradebook has students whose names look alike: {' and '.join(map(ascii, names))}. If they are one, "
         if len(empty) == len(names) - 1:
@@ -173,24 +162,19 @@ def _two_in_gradebook(folders: CourseDirectory, entries: Mapping[str, Student]) 
         yield f"{alike}decide which one stays, and give it what the other has before you remove that one ({has})"
 
 
-def _possessions(student: Student, handed_in: bool) -> Iterator[str]:
+def _possessions(student: Student, handed_in: bool) -> list[str]:
     """What would be lost or graded under another name without this student, in words."""
-    if student.first_name or student.last_name:
-        yield "a name"
-    if student.email:
-        yield "an email address"
-    if student.lms_user_id:
-        yield "an LMS id"
-    if handed_in:
-        yield "a folder in submitted/"
-    grades = [grade for work in student.submissions for book in work.notebooks for grade in book.grades]
-    comments = [
-        comment for work in student.submissions for book in work.notebooks for comment in book.comments
-    ]
-    if any(grade.manual_score is not None or grade.extra_credit for grade in grades) or any(
-        comment.manual_comment for comment in comments
-    ):
-        yield "grades or comments of a person"
+    notebooks = [notebook for work in student.submissions for notebook in work.notebooks]
+    graded = any(g.manual_score is not None or g.extra_credit for book in notebooks for g in book.grades)
+    owned = {
+        "a name": student.first_name or student.last_name,
+        "an email address": student.email,
+        "an LMS id": student.lms_user_id,
+        "a folder in submitted/": handed_in,
+        "grades or comments of a person": graded
+        or any(c.manual_comment for b in notebooks for c in b.comments),
+    }
+    return [what for what, is_there in owned.items() if is_there]
 
 
 def in_shell(name: object) -> str:
@@ -274,6 +258,8 @@ def stop(log: logging.Logger, sentence: str) -> NoReturn:
 _BUSY_SECONDS = 5
 _SQLITE = b"SQLite format 3\0"
 _RESTORE = "restore the gradebook from a backup"
+#: in nbgrader's files for its own versions of the gradebook, the version before
+_REVISED = re.compile(r"^down_revision = ['\"](\w+)['\"]", re.MULTILINE)
 
 
 def require_gradebook(log: logging.Logger, folders: CourseDirectory, writing: bool) -> None:
@@ -337,12 +323,8 @@ def gradebook_problem(url: str, writing: bool) -> str:
             )
         if path and ("malformed" in reason or "not a database" in reason):
             return f"{place} is damaged ({reason}): {_RESTORE}."
-        return _unopened(place, reason)
     except SQLAlchemyError as error:
-        return _unopened(place, str(error).splitlines()[0])
-
-
-def _unopened(place: str, reason: str) -> str:
+        reason = str(error).splitlines()[0]
     return (
         f"the gradebook {place} can't be opened ({reason}): see whether its database runs, and check "
         "c.CourseDirectory.db_url."
@@ -363,10 +345,9 @@ def sqlite_file(url: str) -> Path | None:
 def shown_url(url: str) -> str:
     """The URL without its password."""
     try:
-        parts: URL = make_url(url)
+        return make_url(url).render_as_string(hide_password=True)
     except SQLAlchemyError:
         return url
-    return parts.render_as_string(hide_password=True)
 
 
 def _file_problem(path: Path, writing: bool) -> str:
@@ -393,19 +374,9 @@ def _version_problem(connection: Connection, place: str) -> str:
     version = None
     if "alembic_version" in tables:
         version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    if version is None or version in _older_revisions():
+    # read from the files: importing alembic takes longer than everything else here
+    sources = (path.read_text(encoding="utf-8") for path in Path(ALEMBIC_DIR, "versions").glob("*.py"))
+    older = {name for source in sources for name in _REVISED.findall(source)}
+    if version is None or version in older:
         return f"{place} was made by an older version of nbgrader: run `nbgrader db upgrade`."
     return ""  # a newer one has more columns, which this one leaves alone
-
-
-def _older_revisions() -> set[str]:
-    """The revisions that the installed nbgrader knows, apart from its own.
-
-    Read from the files: importing alembic takes longer than everything else here.
-    """
-    found = [path.read_text(encoding="utf-8") for path in Path(ALEMBIC_DIR, "versions").glob("*.py")]
-    return {
-        name
-        for source in found
-        for name in re.findall(r"^down_revision = ['\"](\w+)['\"]", source, re.MULTILINE)
-    }

@@ -15,6 +15,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
@@ -27,11 +28,11 @@ from traitlets import Enum
 
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Assignment, CourseError, blank_copy, read_notebook
-from gradekit.course.cells import grade_id, keep_added
+from gradekit.course.cells import grade_id, keep_added, nbgrader_metadata
 from gradekit.course.files import STATE_FOLDER
 from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.course.operating_system import locked_file
-from gradekit.course.printing import quoted
+from gradekit.course.printing import listed, printable, quoted
 from gradekit.nbgrader_plugin.bind import CellChanges, cells_in, recorded_cells
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.course_folders import (
@@ -47,11 +48,6 @@ from gradekit.session.values import CheckOutcome
 if TYPE_CHECKING:
     from gradekit.verdict.results import SubmissionResult
 
-from urllib.parse import quote
-
-from gradekit.course.cells import nbgrader_metadata
-from gradekit.course.printing import listed, printable
-
 
 class ReleaseExporter(NotebookExporter):
     """nbgrader's exporter. When it is made, it looks at all that can be known before nbgrader removes the release."""
@@ -65,7 +61,10 @@ class ReleaseExporter(NotebookExporter):
             _name_in(converter, path): list(map(Path, found)) for path, found in converter.assignments.items()
         }
         for path in chain(*notebooks.values()):
-            _require_readable(converter, path)
+            try:
+                read_notebook(path)
+            except CourseError as error:
+                stop(converter.log, str(error))
         if not converter.no_database:
             require_gradebook(self.log, folders, writing=True)
             if folders.notebook_id == "*":
@@ -131,9 +130,8 @@ class KeptReleases:
         """Record which cells the notebooks have that they did not have before."""
         added: dict[str, set[str]] = {}
         for path in _kept(release, self._whole).glob("*.ipynb"):
-            with contextlib.suppress(
-                CourseError
-            ):  # a release from before could not be read, or has no such notebook
+            # a release from before could not be read, or has no such notebook
+            with contextlib.suppress(CourseError):
                 new = _marked(release / path.name) - _marked(path)
                 added |= {path.stem: new} if new else {}
         if added:
@@ -171,22 +169,16 @@ class RequireSameCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
         if SaveCells(config=self.config, parent=self.parent).enabled:
-            with Gradebook(names["db_url"]) as gradebook:
-                changes = _changes(gradebook, names["assignment"], names["notebook"], nb)
-            if changes:
-                stop(self.log, f"{names['notebook']}: {changes} {_remedy(names['assignment'])}")
+            with Gradebook(names["db_url"]) as gradebook, contextlib.suppress(MissingEntry):
+                found = gradebook.find_notebook(names["notebook"], names["assignment"])
+                changes = CellChanges(recorded_cells(found), cells_in(nb))
+                if changes and found.submissions:
+                    stop(
+                        self.log,
+                        f"{names['notebook']}: {changes}, and there are submissions, for which nbgrader can't change cells. "
+                        f"{_remedy(names['assignment'])}",
+                    )
         return nb, resources
-
-
-def _changes(gradebook: Gradebook, assignment: str, notebook: str, nb: NotebookNode) -> str:
-    try:
-        found = gradebook.find_notebook(notebook, assignment)
-    except MissingEntry:
-        return ""
-    if not found.submissions:
-        return ""
-    changes = CellChanges(recorded_cells(found), cells_in(nb))
-    return f"{changes}, and there are submissions, for which nbgrader can't change cells." if changes else ""
 
 
 def _require_same_notebooks(converter: GenerateAssignment, assignment: str, now: set[str]) -> None:
@@ -202,8 +194,8 @@ def _require_same_notebooks(converter: GenerateAssignment, assignment: str, now:
         before = {notebook.name for notebook in entry.notebooks}
         if before == now or not entry.submissions:
             return
-    added, removed = sorted(now - before), sorted(before - now)
-    what = [f"{', '.join(added)} added"] * bool(added) + [f"{', '.join(removed)} removed"] * bool(removed)
+    changes = (now - before, "added"), (before - now, "removed")
+    what = [f"{', '.join(sorted(names))} {change}" for names, change in changes if names]
     stop(
         converter.log,
         f"{assignment}: notebooks changed ({'; '.join(what)}), and there are submissions, for which nbgrader can't change "
@@ -224,13 +216,6 @@ def _name_in(converter: GenerateAssignment, path: str) -> str:
     pattern = folders.format_path(folders.source_directory, ".*", "(?P<name>.*)", escape=True)
     found = re.match(pattern, path)
     return found["name"] if found else Path(path).name
-
-
-def _require_readable(converter: GenerateAssignment, path: Path) -> None:
-    try:
-        read_notebook(path)
-    except CourseError as error:
-        stop(converter.log, str(error))
 
 
 #: a slow or busy machine can cause them

@@ -103,19 +103,13 @@ def _result(nb: NotebookNode) -> SubmissionResult:
 
 def _to_the_grader(why: str) -> str:
     """A sentence as a quotation. It may have the name of a file in it, which must not be formatted."""
-    return f"> **To the grader:** {_FORMATS.sub(_escaped, why)}"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
+    return "> **To the grader:** " + _FORMATS.sub(r"\\\g<0>", why)
 
 
 def _show_attachments(cell: NotebookNode) -> None:
     """Show the pictures that are attached to a cell without being in its text."""
-    if names := attached_only(cell):
-        pictures = "\n\n".join(
-            f"![{number}](attachment:{quote(name)})" for number, name in enumerate(names, 1)
-        )
+    names = enumerate(attached_only(cell), 1)
+    if pictures := "\n\n".join(f"![{number}](attachment:{quote(name)})" for number, name in names):
         cell.source += f"\n\n> **To the grader:** attached to this cell, but not in its text:\n\n{pictures}"
 
 

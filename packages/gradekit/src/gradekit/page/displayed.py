@@ -15,13 +15,13 @@ from jinja2.runtime import Context
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
+from gradekit.course.cells import SVG, picture_in
 from gradekit.course.language import N_, _, ngettext
 from gradekit.page.budget import PageBudget
 from gradekit.page.markdown import plain_text, safe_html, safe_markdown
 from gradekit.page.pictures import NotShown, Pictures, decoded, text_and_pictures
 from gradekit.page.raw_html import replace_elements
 from gradekit.session.output_data import PLAIN_TEXT
-from gradekit.submission.attachments import SVG, picture_in
 
 #: budget of a page: CPU seconds, and characters of HTML without pictures
 PAGE_SECONDS, PAGE_CHARACTERS = 10.0, 8_000_000

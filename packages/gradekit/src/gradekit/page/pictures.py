@@ -22,11 +22,11 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbformat import NotebookNode
 
+from gradekit.course.cells import ADDRESS, DATA, SVG, Attachments, picture_in
 from gradekit.course.language import N_, _
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
 from gradekit.page.markdown import safe_markdown
-from gradekit.submission.attachments import ADDRESS, DATA, SVG, Attachments, picture_in
 
 #: of one picture
 MAX_PICTURE_BYTES, MAX_SVG_BYTES, MAX_PIXELS = 10 * 2**20, 2**20, 60_000_000

@@ -7,7 +7,6 @@ reasons, so that the next grading reports them again.
 """
 
 import contextlib
-import json
 import os
 import re
 import secrets
@@ -26,7 +25,14 @@ from nbgrader.utils import parse_utc
 
 from gradekit.course import Assignment
 from gradekit.course.cells import grade_id
-from gradekit.course.files import STATE_FOLDER, beside_notebooks, notebooks_in, write_atomically, written_at
+from gradekit.course.files import (
+    STATE_FOLDER,
+    beside_notebooks,
+    notebooks_in,
+    read_json,
+    write_json,
+    written_at,
+)
 from gradekit.course.printing import printable
 
 TIMESTAMP = "timestamp.txt"
@@ -225,7 +231,7 @@ class ExtraFiles:
         return self.aside.with_name(f"{self.aside.name}.json")
 
     def _record(self) -> None:
-        write_atomically(self._record_path, json.dumps(self._notes))
+        write_json(self._record_path, self._notes)
 
     def _recorded(self) -> dict[str, str]:
         """The reasons from earlier runs, unless the notebook has been handed in again since."""
@@ -233,9 +239,8 @@ class ExtraFiles:
             when = self._record_path.stat().st_mtime_ns
             if any(path.lstat().st_ctime_ns > when for path in notebooks_in(self.folder)):
                 return {}
-            found = json.loads(self._record_path.read_text(encoding="utf-8"))
-            return {str(name): str(reason) for name, reason in found.items()}
-        except (OSError, ValueError, AttributeError):
+            return read_json(self._record_path, dict[str, str]) or {}
+        except OSError:
             return {}
 
 

@@ -83,14 +83,10 @@ class Inbound(Source):
         except OSError as error:
             return Refusal(folder, f"can't be read ({error.strerror})")
         if found is None:
-            still = self._incomplete.setdefault(name, Still())
-            if still.seconds < ABANDONED_SECONDS:
+            if self._incomplete.setdefault(name, Still()).seconds < ABANDONED_SECONDS:
                 return None
-            minutes = f"{ABANDONED_SECONDS / 60:g}"
-            return Refusal(
-                folder,
-                f"has been incomplete for {minutes} minutes, without {TIMESTAMP}: ask for a new hand-in",
-            )
+            since = f"has been incomplete for {ABANDONED_SECONDS / 60:g} minutes, without {TIMESTAMP}"
+            return Refusal(folder, f"{since}: ask for a new hand-in")
         if isinstance(found, HandIn):
             self._incomplete.pop(name, None)
             if found.handed_in > datetime.now(UTC) + _CLOCKS:  # not remembered: the clock may be wrong
@@ -112,25 +108,25 @@ class Inbound(Source):
         if usable_name(student) != student or student.strip() != student or student.startswith("."):
             return Refusal(folder, "has a student's name that nbgrader can't handle")
         text, secret = (handed_in_text(folder / file).strip() for file in (TIMESTAMP, SECRET))
-        if not text or (not secret and not self._is_still(name, folder)):
+        if not text:
             return None
+        if not secret:  # an old nbgrader wrote this, if it doesn't change for a while
+            still = self._incomplete.setdefault(name, Still())
+            if still.since((folder / TIMESTAMP).lstat().st_mtime_ns) < OLD_CLIENT_SECONDS:
+                return None
         if self._check_owner and (owner := name_of_owner(place.st_uid)) != student:
             reason = f"is in the name of {printable(student)} but belongs to {printable(owner)}"
             return Refusal(folder, reason, student, assignment)
         try:
-            written = time_in(text)
+            reason = f"has a different time in {TIMESTAMP} than in its name" if time_in(text) != named else ""
         except NotATime:
-            return Refusal(folder, f"has a {TIMESTAMP} that isn't a time", student, assignment)
-        if written != named:
-            reason = f"has a different time in {TIMESTAMP} than in its name"
+            reason = f"has a {TIMESTAMP} that isn't a time"
+        if reason:
             return Refusal(folder, reason, student, assignment)
-        arrived = datetime.fromtimestamp(max(place.st_ctime, *_changes(folder)), UTC)
+        with os.scandir(folder) as entries:  # a change of a file may not change the folder
+            changes = [entry.stat(follow_symlinks=False).st_ctime for entry in islice(entries, _MOST_FILES)]
+        arrived = datetime.fromtimestamp(max(place.st_ctime, *changes), UTC)
         return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret, arrived=arrived)
-
-    def _is_still(self, name: str, folder: Path) -> bool:
-        """Whether a hand-in without a secret has not changed for a while."""
-        still = self._incomplete.setdefault(name, Still())
-        return still.since((folder / TIMESTAMP).lstat().st_mtime_ns) >= OLD_CLIENT_SECONDS
 
 
 class Still:
@@ -162,12 +158,6 @@ def _parts(name: str) -> tuple[str, str, datetime] | None:
         except NotATime:
             continue
     return None
-
-
-def _changes(folder: Path) -> list[float]:
-    """When the files in a folder were changed, even if this did not change the folder itself."""
-    with os.scandir(folder) as entries:
-        return [entry.stat(follow_symlinks=False).st_ctime for entry in islice(entries, _MOST_FILES)]
 
 
 class Submitted(Source):

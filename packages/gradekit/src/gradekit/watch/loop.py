@@ -37,8 +37,7 @@ from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.watch.arrivals import time_of
 from gradekit.watch.pipeline import Blocked, Deadlines, GradedHandIn, NotGraded, away, no_space
 from gradekit.watch.status import Event, EventKind, Reports, last_listed, locked
-from gradekit.watch.waiting import Waiting
-from gradekit.watch.watched import WatchedCourse, WatchOptions
+from gradekit.watch.waiting import Waiting, WatchedCourse, WatchOptions
 from gradekit.watch.ways import HandIn
 
 POLL_SECONDS = 0.5
@@ -78,56 +77,43 @@ class Watch:
                 begun = time.monotonic()
                 while not self._ending:
                     worked = self._guarded(self._step)
-                    if once and not (worked or self._waits_for_more(begun)):
+                    status, waited = self._reports.status, time.monotonic() - begun
+                    waits = status.incomplete and not status.blocked and waited < _ONCE_SECONDS
+                    if once and not (worked or waits):
                         break
                     self._reports.write()
                     if not worked and not self._ending:
-                        time.sleep(BLOCKED_SECONDS if self._is_full else POLL_SECONDS)
+                        is_full = status.blocked and self._watched.source.place.exists()
+                        time.sleep(BLOCKED_SECONDS if is_full else POLL_SECONDS)
             finally:
                 self._watched.close()
             self._reports.say(EventKind.ENDED, "ended")
             self._reports.write(now=True)
-        return int(once and (self._reports.failed or bool(self._reports.status.blocked)))
-
-    @property
-    def _is_full(self) -> bool:
-        return bool(self._reports.status.blocked) and self._watched.source.place.exists()
-
-    def _waits_for_more(self, begun: float) -> bool:
-        status = self._reports.status
-        return bool(status.incomplete) and not status.blocked and time.monotonic() - begun < _ONCE_SECONDS
+        return int(once and bool(self._reports.failed or self._reports.status.blocked))
 
     def _guarded(self, step: Callable[[], bool]) -> bool:
         """Take one step. A problem that keeps all hand-ins from being graded is reported once, and they wait."""
         try:
             worked = step()
-        except Blocked as blocked:
-            self._block(str(blocked))
-        except CourseError as error:
-            self._block(" ".join(str(error).split()))
+        except (Blocked, CourseError) as error:
+            reason = " ".join(str(error).split())
         except SQLAlchemyError as error:
-            self._block(away(error))
+            reason = away(error)
         except OSError as error:
-            if error.errno in FOR_EVERYBODY:
-                self._block(no_space(error))
-            elif reason := self._watched.source.why_away():
-                self._block(reason)
-            else:
-                self._block(str(error))
+            reason = self._watched.source.why_away() or str(error)
+            reason = no_space(error) if error.errno in FOR_EVERYBODY else reason
         else:
             self._unblock()
             return worked
+        if reason != self._reports.status.blocked:
+            self._reports.status.blocked = reason
+            self._reports.say(EventKind.WAITING, reason)
         return False
 
     def _unblock(self) -> None:
         if self._reports.status.blocked:
             self._reports.status.blocked = ""
             self._reports.say(EventKind.RELOADED, "grading continues")
-
-    def _block(self, reason: str) -> None:
-        if reason != self._reports.status.blocked:
-            self._reports.status.blocked = reason
-            self._reports.say(EventKind.WAITING, reason)
 
     def _step(self) -> bool:
         """Look, grade the hand-ins whose turn it is, and release pages that are due; False if there was nothing to do."""
@@ -150,10 +136,8 @@ class Watch:
         try:
             reopened = self._watched.reopened()
         except CourseError as error:
-            self._reports.say(
-                EventKind.PROBLEM, f"{error}. Until that is fixed, the previous settings are used."
-            )
-            return
+            text = f"{error}. Until that is fixed, the previous settings are used."
+            return self._reports.say(EventKind.PROBLEM, text)
         if reopened is not None:
             self._watched = reopened
             reopened.source.start(self._once)
@@ -326,9 +310,8 @@ class Counting:
             text = f"{which} counts, but is not in the gradebook: {reason}"
             self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
         else:
-            self._reports.say(
-                EventKind.RELEASED, f"{which} counts and is in the gradebook", student, assignment
-            )
+            text = f"{which} counts and is in the gradebook"
+            self._reports.say(EventKind.RELEASED, text, student, assignment)
 
     def _is_in_place(
         self, student: str, assignment: str, counting: AttemptRecord, records: list[AttemptRecord]

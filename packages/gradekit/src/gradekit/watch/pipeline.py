@@ -4,7 +4,6 @@ Which hand-ins are done, the records of attempts and the pages that were release
 """
 
 import hashlib
-import json
 import logging
 import os
 import shutil
@@ -34,7 +33,7 @@ from gradekit.attempts.rules import (
     turns,
 )
 from gradekit.course import CourseError
-from gradekit.course.files import FOR_EVERYBODY, STATE_FOLDER, notebooks_in, write_atomically
+from gradekit.course.files import FOR_EVERYBODY, STATE_FOLDER, notebooks_in, read_json, write_json
 from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import GradebookAway, RunningCourse
@@ -125,9 +124,7 @@ class History:
 
     def _is_done(self, hand_in: HandIn, attempts: Attempts) -> bool:
         record = attempts.at(hand_in.handed_in)
-        if record is None:
-            return False
-        if self._has_changed(hand_in):
+        if record is None or self._has_changed(hand_in):
             return False
         if record.page != Page.HELD:
             return True
@@ -141,12 +138,11 @@ class History:
         """The hand-ins that were there when the assignment was watched for the first time, and had been graded."""
         if assignment not in self._left_alone:
             path = self._course.root / STATE_FOLDER / "watch" / f"{file_name(assignment)}.json"
-            try:
-                names = json.loads(path.read_text(encoding="utf-8"))
-            except (FileNotFoundError, ValueError):
+            names = read_json(path, list[str])
+            if names is None:
                 names = [_key(hand_in) for hand_in in hand_ins if self._was_graded(hand_in)]
-                write_atomically(path, json.dumps(names))
-            self._left_alone[assignment] = frozenset(map(str, names))
+                write_json(path, names)
+            self._left_alone[assignment] = frozenset(names)
         return self._left_alone[assignment]
 
     def _was_graded(self, hand_in: HandIn) -> bool:
