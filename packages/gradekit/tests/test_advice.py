@@ -292,7 +292,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_lms/sync/incoming.py", "nbgrader db student import new.csv"): Elsewhere(
         f"{LMS}/test_sync.py::test_a_student_with_a_new_number_is_matched_again_as_advised_and_keeps_the_name"
     ),
-    ("gradekit_lms/sync/outgoing.py", "gradekit autograde {}"): Elsewhere(f"{LMS}/test_sync.py"),
+    ("gradekit_lms/sync/syncing.py", "gradekit autograde {}"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/sync/syncing.py", "gradekit lms sync"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/cli/serving_lti.py", "gradekit lti"): Elsewhere(f"{LMS}/test_lti_watch.py"),
     ("gradekit_lms/lti/lti_store.py", "gradekit lti --send {}"): Elsewhere(

@@ -20,9 +20,7 @@ from gradekit.nbgrader_plugin.archives import folder_for
 from gradekit.nbgrader_plugin.course_folders import stop
 from gradekit.submission.extra_files import MAX_ENTRIES, expected_in, recognize, stem_and_copy
 from gradekit.submission.notebook_file import grade_ids_in
-from gradekit_lms.claims import Claim, Report, lines_of_report
-from gradekit_lms.download_names import keep_names
-from gradekit_lms.other_files import OtherFiles
+from gradekit_lms.claims import Claim, OtherFiles, Report, keep_names, lines_of_report
 
 #: the folder for further copies of files, for the members of a group, beside the unpacked files
 _COPIES = "for-each-member"

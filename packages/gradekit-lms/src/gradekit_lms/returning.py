@@ -16,7 +16,7 @@ from gradekit.course.files import written_at
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.pages import folder_of
-from gradekit_lms.download_names import kept_names
+from gradekit_lms.claims import kept_names
 
 
 @dataclass

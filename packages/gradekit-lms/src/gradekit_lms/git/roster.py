@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from gradekit.course import CourseError
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit_lms.given_files import read_table
+from gradekit_lms.course_settings import read_table
 
 _COLUMNS = ("student", "remote", "assignment", "branch", "folder", "group")
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|/\.|\.lock(?:/|$)))[A-Za-z0-9_][A-Za-z0-9_./+-]{0,200}(?<![./])")

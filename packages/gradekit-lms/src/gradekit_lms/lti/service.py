@@ -41,10 +41,9 @@ from gradekit_lms.hand_in_store import after, in_utc, is_untouched, log_line, wr
 from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Target, Upload
-from gradekit_lms.lti.pages import WAITS, Pages
+from gradekit_lms.lti.pages import WAITS, Pages, Sessions, SignedIn
 from gradekit_lms.lti.people import STUDENT_ROLES, People, Unknown
 from gradekit_lms.lti.scores import GradeSender
-from gradekit_lms.lti.sessions import Sessions, SignedIn
 
 _SMALL_BYTES = 2**18
 _SMALL_SECONDS = 15.0
