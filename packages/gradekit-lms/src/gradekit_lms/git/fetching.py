@@ -15,7 +15,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import datetime
 from pathlib import Path
 
 from gradekit.course import CourseError
@@ -166,25 +165,10 @@ class Rounds:
         rows.writerow(_ROW)
         for each in self._repositories:
             seen = self._seen.get(each) or Seen()
-            state = (
-                seen.unreached
-                or seen.problem
-                or seen.note
-                or ("fetched" if seen.done else "not looked at yet")
-            )
-            cells = (
-                each.student,
-                each.assignment,
-                each.remote,
-                each.branch,
-                seen.commit,
-                seen.first,
-                seen.looked,
-                state,
-            )
-            rows.writerow(
-                [defused(in_utc(cell) if isinstance(cell, datetime) else cell or "") for cell in cells]
-            )
+            done = "fetched" if seen.done else "not looked at yet"
+            times = [in_utc(time) if time else "" for time in (seen.first, seen.looked)]
+            cells = [each.student, each.assignment, each.remote, each.branch, seen.commit, *times]
+            rows.writerow(map(defused, [*cells, seen.unreached or seen.problem or seen.note or done]))
         with contextlib.suppress(OSError):
             write_atomically(self._store.folder / "repositories.csv", out.getvalue())
 

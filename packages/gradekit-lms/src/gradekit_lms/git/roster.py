@@ -68,16 +68,10 @@ def read_roster(
         values = {name: (row.get(name) or "").strip() for name in _COLUMNS}
         if not any(values.values()):
             continue
-        repository = Repository(
-            values["student"],
-            values["remote"],
-            values["assignment"],
-            values["branch"] or branch,
-            values["folder"].strip("/"),
-        )
+        place = values["branch"] or branch, values["folder"].strip("/")
+        repository = Repository(values["student"], values["remote"], values["assignment"], *place)
         reason = "has more fields than columns" if None in row else ""
-        reason = reason or _problem(repository, protocols, assignments)
-        if reason:
+        if reason := reason or _problem(repository, protocols, assignments):
             bad.append(BadRow(number, reason, values["student"]))
         else:
             found.append((number, repository, values["group"]))

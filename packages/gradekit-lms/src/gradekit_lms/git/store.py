@@ -105,11 +105,11 @@ class GitStore(HandInStore[Fetched, Outgoing]):
             self.touch()
 
     def _seen_path(self, repository: Repository) -> Path:
-        names = (
+        at = (
             repository.student,
             repository.remote,
             repository.assignment,
             repository.branch,
             repository.folder,
         )
-        return self.folder / "seen" / f"{digest(chr(0).join(names))}.json"
+        return self.folder / "seen" / f"{digest(chr(0).join(at))}.json"

@@ -180,9 +180,8 @@ class OutgoingResult:
                     f"Not sent, since {self._lms.product} has a score that didn't come from here. To send ours, delete it there"
                 ].append(f"{student} has {there:g} there, {result.score:g} here")
             elif same and result.mark in remote.comments.get(number, ""):
-                state.sent[student] = Sent(
-                    result.mark, result.score
-                )  # the command was killed when this was sent
+                # the command was killed when this was sent
+                state.sent[student] = Sent(result.mark, result.score)
             elif not (same and sent is not None and sent.mark == result.mark):
                 found.append((student, result))
         return found

@@ -13,7 +13,6 @@ from gradekit.course import Assignment, CourseError
 from sandbox_kernel import COLD as COLD
 from sandbox_kernel import LIMITED as LIMITED
 from sandbox_kernel import SANDBOX as SANDBOX
-from sandbox_kernel.start import MODULES
 
 #: values of `--sandbox`
 BUBBLEWRAP, NONE = "bubblewrap", "none"
@@ -78,6 +77,8 @@ def libraries_of(assignments: Iterable[Assignment]) -> set[str]:
 
 def modules_for(libraries: Iterable[str]) -> list[str]:
     """What the server of kernels imports for notebooks that use these libraries: `MODULES` without the others."""
+    from sandbox_kernel.start import MODULES  # not on Windows
+
     others = set(LIBRARIES) - set(libraries)
     return [*({"pandas"} - others), *(name for name in MODULES if others.isdisjoint(name.split(".")))]
 
