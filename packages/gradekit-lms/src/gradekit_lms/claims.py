@@ -18,6 +18,9 @@ from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP,
 
 #: lines below a heading that are printed
 _PRINTED = 20
+_FOLDER = "downloads"
+#: written by operating systems and editors
+_BY_PROGRAMS = (".*", "*~", "~$*", "#*#", "Thumbs.db", "desktop.ini", "__pycache__", "*.pyc", "__MACOSX")
 
 
 class Report(StrEnum):
@@ -110,9 +113,6 @@ class Claim:
         object.__setattr__(self, "archives", frozenset(filter(None, map(archive_of, above))))
 
 
-_FOLDER = "downloads"
-
-
 @dataclass
 class DownloadNames:
     """What a returned file's name begins with, by student and notebook, and the product that each student's file is from."""
@@ -142,10 +142,6 @@ def kept_names(root: Path, assignment: str) -> DownloadNames:
 
 def _path(root: Path, assignment: str) -> Path:
     return root / STATE_FOLDER / _FOLDER / f"{assignment}.json"
-
-
-#: written by operating systems and editors
-_BY_PROGRAMS = (".*", "*~", "~$*", "#*#", "Thumbs.db", "desktop.ini", "__pycache__", "*.pyc", "__MACOSX")
 
 
 @dataclass

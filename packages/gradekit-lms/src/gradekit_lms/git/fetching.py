@@ -39,6 +39,10 @@ _SEND_PAUSE, _LONGEST_SEND_PAUSE = 10.0, 3600.0
 #: an earlier process needs this long to notice that its parent was killed, and to end
 _LOCK_SECONDS = 90.0
 _ROW = ("student", "assignment", "remote", "branch", "commit", "first seen", "looked", "state")
+#: what GitHub and Forgejo call the HMAC-SHA256 of the body
+_SIGNATURES = ("X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature")
+_MAX_BYTES = 2**20
+_REMEMBERED = 10_000
 
 
 class Rounds:
@@ -257,12 +261,6 @@ def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:
 
 if __name__ == "__main__":
     run_job(Job, do_job)  # the launcher has Git end with this process
-
-
-#: what GitHub and Forgejo call the HMAC-SHA256 of the body
-_SIGNATURES = ("X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature")
-_MAX_BYTES = 2**20
-_REMEMBERED = 10_000
 
 
 class Webhook(BoundedServer):

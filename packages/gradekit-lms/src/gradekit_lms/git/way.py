@@ -35,6 +35,9 @@ RESULT_FILE = "result.json"
 _AGAIN_SECONDS = 30.0
 _END_SECONDS = 5.0
 _DELIVER_SECONDS = 120.0
+#: if not all points are whole, they are counted in hundredths
+_PARTS = 100
+_OUTPUT = 1000
 
 
 def open_way(course: RunningCourse, roster: Path, given: dict[str, str]) -> Way:
@@ -208,11 +211,6 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-#: if not all points are whole, they are counted in hundredths
-_PARTS = 100
-_OUTPUT = 1000
 
 
 def result_document(

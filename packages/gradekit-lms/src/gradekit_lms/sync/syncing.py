@@ -20,6 +20,9 @@ from gradekit_lms.sync.connection import LmsAway, LmsError
 from gradekit_lms.sync.incoming import Incoming, match_people, would_collect
 from gradekit_lms.sync.lms import Lms, LmsSync, Notes, Remote, Result, Sent, State, folder_of_state
 
+#: below this, two scores are the same: Moodle keeps five decimals
+_CLOSE = 1e-4
+
 
 @dataclass
 class Synced:
@@ -141,10 +144,6 @@ def _say(synced: Synced, dry_run: bool, what: str, verb: str, names: list[str]) 
     if names:
         would = "would be " if dry_run else ""
         synced.done.append(f"{what}: {len(names)} {would}{verb}: {', '.join(names)}")
-
-
-#: below this, two scores are the same: Moodle keeps five decimals
-_CLOSE = 1e-4
 
 
 class OutgoingResult:

@@ -17,6 +17,10 @@ from sandbox_kernel import SANDBOX as SANDBOX
 #: values of `--sandbox`
 BUBBLEWRAP, NONE = "bubblewrap", "none"
 KERNELS = {BUBBLEWRAP: SANDBOX, NONE: LIMITED}
+LIBRARIES = ("torch", "matplotlib", "pandas", "seaborn")
+#: also in a notebook's JSON
+_USED = re.compile(rf"(?:\b(?:import|from)\b|%)[^\n\\]*?\b({'|'.join(LIBRARIES)})\b")
+_NUMPY = re.compile(r"def arrays\(\)[^\n]*:\n\s+return [\"']numpy[\"']")
 
 
 @cache
@@ -50,12 +54,6 @@ def other_language(metadata: Mapping[str, Any]) -> str:
     if name and not language and is_installed(name):
         language = KernelSpecManager().get_kernel_spec(name).language
     return name if name and language and "python" not in str(language).lower() else ""
-
-
-LIBRARIES = ("torch", "matplotlib", "pandas", "seaborn")
-#: also in a notebook's JSON
-_USED = re.compile(rf"(?:\b(?:import|from)\b|%)[^\n\\]*?\b({'|'.join(LIBRARIES)})\b")
-_NUMPY = re.compile(r"def arrays\(\)[^\n]*:\n\s+return [\"']numpy[\"']")
 
 
 def libraries_of(assignments: Iterable[Assignment]) -> set[str]:

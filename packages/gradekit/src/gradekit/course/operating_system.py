@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _PR_SET_PDEATHSIG = 1
 _MEBIBYTE = 2**20
+#: of an environment that uvx makes in uv's cache, for one command
+_ONE_COMMAND = "archive-v0"
+_INSTALL_WITH_UV = "uv venv && source .venv/bin/activate && uv pip install gradekit"
 
 
 def open_safely(path: str | Path, folder: int | None = None) -> BinaryIO:
@@ -244,11 +247,6 @@ def end_with_parent() -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-#: of an environment that uvx makes in uv's cache, for one command
-_ONE_COMMAND = "archive-v0"
-_INSTALL_WITH_UV = "uv venv && source .venv/bin/activate && uv pip install gradekit"
 
 
 def activation() -> str:

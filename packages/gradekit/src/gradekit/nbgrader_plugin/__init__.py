@@ -53,6 +53,9 @@ _LEFTOVERS = [
     *("._*", ".DS_Store", "__MACOSX", "Thumbs.db", "desktop.ini", ".nfs*"),
     *(".*.ipynb", "*~", "#*#", ".#*", ".~*", "~$*", ".*.sw[nop]"),
 ]
+Hook = Callable[..., object]
+#: a class, or its dotted name if it is one of gradekit's
+_Step = type | str
 
 
 def configure(config: Config) -> None:
@@ -124,11 +127,6 @@ def configure(config: Config) -> None:
         config.ExchangeFactory.release_feedback = f"{_HERE}.collecting.NamedReleaseFeedback"
     if "extractor_plugin" not in config.ZipCollectApp:  # nbgrader's own crashes on a broken archive
         config.ZipCollectApp.extractor_plugin = f"{_HERE}.archives.HarmlessExtractor"
-
-
-Hook = Callable[..., object]
-#: a class, or its dotted name if it is one of gradekit's
-_Step = type | str
 
 
 def own_steps(config: Config, converter: type[BaseConverter], trait: str) -> list[Any]:

@@ -38,6 +38,12 @@ _BLOCK = 4096
 _DEEPEST = 40
 #: errors that are due to the name of a member
 _OF_THE_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ)
+_ENDINGS = (".tar.gz", ".tgz", ".zip", ".gz")
+_IS_UTF8 = 0x800
+_UNICODE_PATH = 0x7075
+_UNIX = 3
+#: of Windows Explorer in America and Western Europe, and of programs that use the system's
+_DOS, _UNIX_PAGES = ("cp437", "cp850", "cp1252"), ("cp1252", "cp437", "cp850")
 
 
 @runtime_checkable
@@ -206,14 +212,6 @@ def _place(name: str) -> PurePosixPath | None:
     """The path of a member below its folder; None if it points outside, or is too deep for Python's functions."""
     path = PurePosixPath(unicodedata.normalize("NFC", name.replace("\\", "/")))
     return None if path.is_absolute() or ".." in path.parts or len(path.parts) > _DEEPEST else path
-
-
-_ENDINGS = (".tar.gz", ".tgz", ".zip", ".gz")
-_IS_UTF8 = 0x800
-_UNICODE_PATH = 0x7075
-_UNIX = 3
-#: of Windows Explorer in America and Western Europe, and of programs that use the system's
-_DOS, _UNIX_PAGES = ("cp437", "cp850", "cp1252"), ("cp1252", "cp437", "cp850")
 
 
 def folder_for(path: Path) -> Path | None:

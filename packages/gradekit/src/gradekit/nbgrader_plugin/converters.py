@@ -36,6 +36,9 @@ from gradekit.nbgrader_plugin.course_folders import (
 from gradekit.nbgrader_plugin.late import refusal
 from gradekit.submission.extra_files import StuckError
 
+#: what `nbgrader release_feedback` reads beside a page
+_FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
+
 
 def find_folders(converter: BaseConverter, step: str) -> None:
     """Make a command for all students find folders such as `[ab]`, whose names nbgrader takes for patterns."""
@@ -103,10 +106,6 @@ def removing_unfinished(converter: BaseConverter, names: Mapping[str, str]) -> I
                 missing_ok=True
             )
         raise
-
-
-#: what `nbgrader release_feedback` reads beside a page
-_FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 
 
 def copy_nothing(converter: BaseConverter) -> None:

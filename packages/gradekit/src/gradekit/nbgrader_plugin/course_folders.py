@@ -25,6 +25,12 @@ from gradekit.submission.extra_files import ExtraFiles, handed_out_files, move_u
 
 #: a line break stops nbgrader's commands; the others would be HTML in formgrader, whose lists don't escape names
 _REPLACED = str.maketrans({"\n": " ", "<": "‹", ">": "›", '"': "”"})
+#: how long to wait for a program that is writing; nbgrader itself waits as long
+_BUSY_SECONDS = 5
+_SQLITE = b"SQLite format 3\0"
+_RESTORE = "restore the gradebook from a backup"
+#: in nbgrader's files for its own versions of the gradebook, the version before
+_REVISED = re.compile(r"^down_revision = ['\"](\w+)['\"]", re.MULTILINE)
 
 
 def configured_course(config: Config) -> Course:
@@ -252,14 +258,6 @@ def stop(log: logging.Logger, sentence: str) -> NoReturn:
     """End the command with exit code 1 and one sentence. For any other exception nbgrader prints a traceback."""
     log.error(sentence)
     raise Stop(sentence)
-
-
-#: how long to wait for a program that is writing; nbgrader itself waits as long
-_BUSY_SECONDS = 5
-_SQLITE = b"SQLite format 3\0"
-_RESTORE = "restore the gradebook from a backup"
-#: in nbgrader's files for its own versions of the gradebook, the version before
-_REVISED = re.compile(r"^down_revision = ['\"](\w+)['\"]", re.MULTILINE)
 
 
 def require_gradebook(log: logging.Logger, folders: CourseDirectory, writing: bool) -> None:

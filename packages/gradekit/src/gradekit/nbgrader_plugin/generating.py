@@ -47,6 +47,8 @@ from gradekit.session.values import CheckOutcome
 
 if TYPE_CHECKING:
     from gradekit.verdict.results import SubmissionResult
+#: a slow or busy machine can cause them
+_UNCERTAIN = (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
 
 
 class ReleaseExporter(NotebookExporter):
@@ -216,10 +218,6 @@ def _name_in(converter: GenerateAssignment, path: str) -> str:
     pattern = folders.format_path(folders.source_directory, ".*", "(?P<name>.*)", escape=True)
     found = re.match(pattern, path)
     return found["name"] if found else Path(path).name
-
-
-#: a slow or busy machine can cause them
-_UNCERTAIN = (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
 
 
 class SolutionPasses(NbGraderPreprocessor):

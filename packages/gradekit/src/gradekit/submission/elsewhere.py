@@ -91,7 +91,7 @@ class WrittenAnswers:
 
     def gather(self) -> None:
         """Copy text next to an empty written answer into it, so that a person reads it; doubt the other empty ones."""
-        blank = any(self._is_blank(name) for name in self._written)
+        blank = any(map(self._work.is_blank, self._written))
         if self._written:
             self._keep_lost(of_code=blank)
         if not blank:
@@ -99,13 +99,13 @@ class WrittenAnswers:
         for name in self._written:
             own = self._work.present[name]
             near = self._near(own)
-            if self._is_blank(name) and own.cell_type != "code":
+            if self._work.is_blank(name) and own.cell_type != "code":
                 texts = [text for cell in near if (text := self._text_of(cell)).strip()]
                 if not texts:
                     continue
                 own.source = "\n\n".join(texts)
                 self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
-            if not self._is_blank(name):
+            if not self._work.is_blank(name):
                 self._claimed |= {id(cell) for cell in near}
         self._doubt_the_rest()
 
@@ -117,9 +117,6 @@ class WrittenAnswers:
             for name, cell in self._work.known.items()
             if is_answer_cell(cell) and (is_graded_cell(cell) or cell.cell_type != "code")
         ]
-
-    def _is_blank(self, name: str) -> bool:
-        return self._work.is_blank(name, self._work.present[name])
 
     def _keep_lost(self, of_code: bool) -> None:
         """Put text that was written into an instructor's cell, which has been restored, into a new cell below it.
@@ -175,7 +172,7 @@ class WrittenAnswers:
         """Let a person decide on empty answers while the student has other texts or pictures."""
         places = list(dict.fromkeys(self._other_places()))
         where = first_of(places, _NAMED_AT_MOST)
-        for name in filter(self._is_blank, self._written):
+        for name in filter(self._work.is_blank, self._written):
             if id(self._work.present[name]) in self._work.pictured:
                 what = "has no text, but a picture is attached to it"
             elif places:
@@ -322,7 +319,7 @@ class Candidates:
     def _doubt_if_untouched(self) -> None:
         """Doubt every answer of a notebook that is as it was handed out, if other files were handed in with it."""
         answers = [name for name in self._work.expected if name in self._work.present]
-        if all(self._work.is_blank(name, self._work.present[name]) for name in answers):
+        if all(map(self._work.is_blank, answers)):
             files = [name for name in self._beside if self._may_have_all(name)]
             files += [*(name for name, cells in self._drafts.items() if cells), *self._unread]
             why = f"Nothing was answered in the notebook, but {first_of(files, _NAMED_AT_MOST)} may have the answers"

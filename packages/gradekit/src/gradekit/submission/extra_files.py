@@ -60,6 +60,12 @@ _KINDS = {
     stat.S_ISCHR: "a device",
     stat.S_ISBLK: "a device",
 }
+#: what browsers, Canvas and Moodle append to a name that exists already: `-1`, ` (1)`
+_COPY = re.compile(r"(?:-(\d+)|[ _]*\((\d+)\))$")
+#: `.IPYNB`, and endings that browsers and editors add to an unknown one: `.ipynb.txt`
+_ENDING = re.compile(r"\.ipynb(?:\.(?:txt|json))?$", re.IGNORECASE)
+#: levels of folders, and entries of each, among which a notebook is looked for; folders that a sentence names
+_NESTED_AT_MOST, _ENTRIES_AT_MOST, _SHOWN = 3, 500, 5
 
 
 class NotATime(ValueError):
@@ -297,16 +303,6 @@ def _extent(path: Path) -> tuple[int, int]:
 def _size(path: Path) -> int:
     found = path.lstat()
     return found.st_size if stat.S_ISREG(found.st_mode) else 0
-
-
-#: what browsers, Canvas and Moodle append to a name that exists already: `-1`, ` (1)`
-_COPY = re.compile(r"(?:-(\d+)|[ _]*\((\d+)\))$")
-#: `.IPYNB`, and endings that browsers and editors add to an unknown one: `.ipynb.txt`
-_ENDING = re.compile(r"\.ipynb(?:\.(?:txt|json))?$", re.IGNORECASE)
-
-
-#: levels of folders, and entries of each, among which a notebook is looked for; folders that a sentence names
-_NESTED_AT_MOST, _ENTRIES_AT_MOST, _SHOWN = 3, 500, 5
 
 
 @dataclass

@@ -83,8 +83,9 @@ class Restoration:
         self.notes: list[str] = []
         self.definitions = Definitions()
 
-    def is_blank(self, name: str, cell: NotebookNode) -> bool:
-        source = squeezed(cell.source)
+    def is_blank(self, name: str, cell: NotebookNode | None = None) -> bool:
+        """Whether the cell, or the one that was found for this name, is empty or as it was released."""
+        source = squeezed((cell or self.present[name]).source)
         return not source or source == squeezed(self.known[name].source)
 
     def place_of(self, cell: NotebookNode) -> int:
@@ -312,7 +313,7 @@ class Gathering:
         source, wanted = self._work.present[name].source, self._work.expected[name]
         stub = not wanted or any(part in source for part in _STUBS)
         return (
-            (self._work.is_blank(name, self._work.present[name]) and (stub or not source.strip()))
+            (self._work.is_blank(name) and (stub or not source.strip()))
             or all(not line.strip() or line.lstrip().startswith("#") for line in source.split("\n"))
             or bool(PLACEHOLDER.search(source) and is_code(source) and not definitions_in(source, wanted))
         )

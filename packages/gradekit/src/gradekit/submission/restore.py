@@ -105,7 +105,7 @@ def _of_graded_cells(work: Restoration) -> list[Doubt]:
     """
     doubts = []
     for name, what in work.doubts.items():
-        graded = [name] if work.is_blank(name, work.present[name]) else []
+        graded = [name] if work.is_blank(name) else []
         if not is_graded_cell(work.known[name]):
             graded = tests_about(work.released, name)
         doubts += [Doubt(cell, decided_by_a_person(what)) for cell in graded]

@@ -9,7 +9,15 @@ from functools import cached_property, lru_cache
 from nbformat import NotebookNode
 
 from gradekit.course.cells import PLACEHOLDER
-from gradekit.submission.names import UNWRITABLE, defined_names, imported_by, parse, scopes_in, used_names
+from gradekit.submission.names import (
+    UNWRITABLE,
+    body_of,
+    defined_names,
+    imported_by,
+    parse,
+    scopes_in,
+    used_names,
+)
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
 MAX_PARSED_CHARACTERS = 20_000
@@ -134,9 +142,8 @@ def _defining(pieces: list[Piece], wanted: frozenset[str]) -> list[Piece]:
 
 def deleted_names(source: str) -> frozenset[str]:
     """Names in the `del` statements at the top level of a cell."""
-    deleted = [
-        t for s in getattr(tree_of(source), "body", ()) if isinstance(s, ast.Delete) for t in s.targets
-    ]
+    tree = tree_of(source)
+    deleted = [t for s in tree.body if isinstance(s, ast.Delete) for t in s.targets] if tree else []
     return frozenset(target.id for target in deleted if isinstance(target, ast.Name))
 
 
@@ -160,7 +167,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _imported(source: str) -> set[str]:
-    imports = (s for s in getattr(parse(source), "body", ()) if isinstance(s, ast.Import | ast.ImportFrom))
+    imports = (s for s in body_of(source) if isinstance(s, ast.Import | ast.ImportFrom))
     return {name for one in imports for name in imported_by(one)}
 
 

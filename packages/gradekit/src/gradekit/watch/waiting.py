@@ -34,6 +34,9 @@ from gradekit.watch.pipeline import Deadlines, Heard, History, NotGraded, Pipeli
 from gradekit.watch.status import EventKind, ListedHandIn, Reports, last_listed
 from gradekit.watch.ways import HandIn, Look, OpensWay, Refusal, Sink, Way
 
+#: between full looks, since network file systems report changes late
+LOOK_SECONDS = 30.0
+
 
 @dataclass(frozen=True)
 class WatchOptions:
@@ -213,10 +216,6 @@ class WatchedCourse:
         for name in self.assignments():
             for student in self.course.handed_in(name):
                 yield student, name, self.course.submitted(student, name)
-
-
-#: between full looks, since network file systems report changes late
-LOOK_SECONDS = 30.0
 
 
 class Queue:
