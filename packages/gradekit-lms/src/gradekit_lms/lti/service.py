@@ -85,11 +85,7 @@ class Service:
                 Route(assignment + "/leave", self._leave, methods=["POST"]),
                 Route(assignment + "/{time}/{page}", self._feedback),
             ],
-            exception_handlers={
-                HTTPException: self._refused,
-                CourseError: self._away,
-                OSError: self._away,
-            },
+            exception_handlers={HTTPException: self._refused, CourseError: self._away, OSError: self._away},
         )
 
     async def _keys(self, request: Request) -> Response:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from operator import attrgetter
 from pathlib import Path
+from typing import Self
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -119,7 +120,7 @@ class Attempts:
         self.records = sorted(records, key=_TIME)
 
     @classmethod
-    def load(cls, root: Path, assignment: str, student: str) -> "Attempts":
+    def load(cls, root: Path, assignment: str, student: str) -> Self:
         """The stored attempts; none if there are none, or the file is damaged or of another schema version.
 
         Raises:

@@ -19,13 +19,7 @@ from gradekit.course.rubrics import RUBRIC, rubric_items
 from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import check_output
-from gradekit.page.displayed import (
-    OF_DISPLAYED,
-    PAGE_CHARACTERS,
-    PAGE_SECONDS,
-    Displayed,
-    plain_figure,
-)
+from gradekit.page.displayed import OF_DISPLAYED, PAGE_CHARACTERS, PAGE_SECONDS, Displayed, plain_figure
 from gradekit.page.markdown import highlighted_code, safe_markdown
 from gradekit.page.pictures import OF_PAGE, Pictures, attached_only, text_and_pictures
 from gradekit.verdict.results import Status, SubmissionResult
@@ -86,11 +80,8 @@ class ShowRubric(Preprocessor):
         ]
         found = next((path for up in sources if (path := up / f"{place['name']}.ipynb").is_file()), None)
         cells = nbformat.read(found, as_version=4).cells if found else []
-        return {
-            name: cell
-            for cell in cells
-            if (name := grade_id(cell)) and is_answer_cell(cell) and nbgrader_metadata(cell).get("grade")
-        }
+        graded = [cell for cell in cells if is_answer_cell(cell) and nbgrader_metadata(cell).get("grade")]
+        return {name: cell for cell in graded if (name := grade_id(cell))}
 
 
 def _result(nb: NotebookNode) -> SubmissionResult:

@@ -154,13 +154,10 @@ class RepairCells(NbGraderPreprocessor):
         if graded is not None and graded.opened.is_current:
             return graded.opened
         assignment = configured_course(self.config).assignment(names["assignment"])
-        return open_notebook(
-            assignment,
-            folder / f"{names['notebook']}.ipynb",
-            assignment.released(names["notebook"]),
-            set_aside=beside_of(self.parent.parent.coursedir, folder, assignment.name).notes(),
-            saved_outputs=not RunChecks(config=self.config).enabled,
-        )
+        notes = beside_of(self.parent.parent.coursedir, folder, assignment.name).notes()
+        place, released = folder / f"{names['notebook']}.ipynb", assignment.released(names["notebook"])
+        unrun = not RunChecks(config=self.config).enabled
+        return open_notebook(assignment, place, released, set_aside=notes, saved_outputs=unrun)
 
 
 class SaveScores(SaveAutoGrades):
@@ -346,14 +343,9 @@ class RunChecks(Execute):
         from gradekit.verdict.result_cache import ResultCache, digest_of_notebook
 
         opened, before = self.parent.opened, self.parent.graded(self.parent.opened.name)
+        key = before.key if before and before.opened is opened else None
         # a step of the course may have changed its cells
-        same = (
-            before
-            and before.opened is opened
-            and before.key
-            and before.key.notebook == digest_of_notebook(nb)
-        )
-        if before and (before.failure or same):
+        if before and (before.failure or (key and key.notebook == digest_of_notebook(nb))):
             return before.outcome
         assignment, root = opened.assignment, opened.assignment.course.root
         job = opened.job(nb, assignment.released(opened.name), self.how_to_run(assignment.name))

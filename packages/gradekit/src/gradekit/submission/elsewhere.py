@@ -26,8 +26,7 @@ from gradekit.submission.statements import MAX_PARSED_CHARACTERS, ParsingBudget,
 _NAMED_AT_MOST = 3
 #: files that may be an answer
 _MAY_BE_ANSWER = re.compile(
-    r"\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages|txt|md|tex|html?|py)\Z",
-    re.IGNORECASE,
+    r"(?i)\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages|txt|md|tex|html?|py)\Z"
 )
 #: files that may have all answers, if there is none in the notebook
 _MAY_HAVE_ALL = re.compile(r"\.(?:zip|7z|rar|tar|t?gz|json)\Z", re.IGNORECASE)
@@ -112,11 +111,8 @@ class WrittenAnswers:
     @property
     def _written(self) -> list[str]:
         """The answers that a person grades, and other text that students fill in."""
-        return [
-            name
-            for name, cell in self._work.known.items()
-            if is_answer_cell(cell) and (is_graded_cell(cell) or cell.cell_type != "code")
-        ]
+        answers = [(name, cell) for name, cell in self._work.known.items() if is_answer_cell(cell)]
+        return [name for name, cell in answers if is_graded_cell(cell) or cell.cell_type != "code"]
 
     def _keep_lost(self, of_code: bool) -> None:
         """Put text that was written into an instructor's cell, which has been restored, into a new cell below it.
@@ -369,13 +365,8 @@ class Candidates:
         return label_of(below, index + 1) if indented or parse(below.source) is None else ""
 
     def _is_own(self, cell: NotebookNode) -> bool:
-        return (
-            not grade_id(cell)
-            and not is_demo(cell)
-            and id(cell) not in self._work.handed_out
-            and id(cell) not in self._work.copied
-            and squeezed(cell.source) not in self._released
-        )
+        given = id(cell) in self._work.handed_out or id(cell) in self._work.copied or is_demo(cell)
+        return not grade_id(cell) and not given and squeezed(cell.source) not in self._released
 
     def _may_answer(self, source: str) -> bool:
         """True for code that defines something, or that can't be parsed."""

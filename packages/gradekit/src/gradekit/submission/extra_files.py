@@ -453,12 +453,8 @@ def _folders_in(folder: Path) -> Iterator[Path]:
     """The folders in a submission that may be the submission itself, without hidden ones and those of archivers."""
     level = [folder]
     for _ in range(_NESTED_AT_MOST):
-        level = [
-            path
-            for above in level
-            for path in islice(above.glob("[!._]*"), _ENTRIES_AT_MOST)
-            if path.is_dir() and not path.is_symlink()
-        ]
+        entries = [path for above in level for path in islice(above.glob("[!._]*"), _ENTRIES_AT_MOST)]
+        level = [path for path in entries if path.is_dir() and not path.is_symlink()]
         yield from level
 
 

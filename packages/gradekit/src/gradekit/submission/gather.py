@@ -129,18 +129,12 @@ class Gathering:
         """Put code that was added to given, test or demo cells, and that answers need, into new cells above them."""
         if not self._work.edits:
             return
-        running = [
-            cell
-            for cell in self._work.cells
-            if runs_before_checks(cell) and not self._is_unanswered(grade_id(cell))
-        ]
+        running = [cell for cell in self._work.cells if runs_before_checks(cell)]
+        running = [cell for cell in running if not self._is_unanswered(grade_id(cell))]
         bound = self._work.bound_by(running)
-        sources = needed_additions(
-            [(edit, self._asks_for_variables(edit.cell)) for edit in self._work.edits],
-            [cell.source for cell in running if self._is_students_code(cell)],
-            self._asked_for(),
-            bound,
-        )
+        edits = [(edit, self._asks_for_variables(edit.cell)) for edit in self._work.edits]
+        own = [cell.source for cell in running if self._is_students_code(cell)]
+        sources = needed_additions(edits, own, self._asked_for(), bound)
         self._doubt_unread(bound)
         above: dict[int, list[NotebookNode]] = defaultdict(list)
         below: dict[int, list[NotebookNode]] = defaultdict(list)
@@ -361,12 +355,8 @@ def _additions(edit: ChangedCell) -> list[Piece]:
     if not ours:
         return theirs
     matcher = SequenceMatcher(None, [p.shape for p in theirs], [p.shape for p in ours], autojunk=False)
-    return [
-        piece
-        for tag, first, last, _, _ in matcher.get_opcodes()
-        if tag != "equal"
-        for piece in theirs[first:last]
-    ]
+    changes = (theirs[first:last] for tag, first, last, *_ in matcher.get_opcodes() if tag != "equal")
+    return [piece for pieces in changes for piece in pieces]
 
 
 def _needed(additions: list[Piece], missing: set[str], bound: Set[str]) -> set[int]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 
 from nbformat import NotebookNode
@@ -117,9 +117,7 @@ class Submission:
     def answer_code(self, name: str) -> list[str]:
         """Sources of the answer cell `name` and of the student's other cells that it depends on."""
         if name not in self._answer_code:
-            wanted = self._wanted_names(name)
-            place = self.place_of(name)
-            reached = self._own_cells_behind(wanted, () if place is None else (place,))
+            reached = self._own_cells_behind(self._wanted_names(name), [self.place_of(name)])
             self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
         return self._answer_code[name]
 
@@ -189,7 +187,7 @@ class Submission:
         cell = self._released_cells.get(name)
         return names.defined_names(cell.source) if cell is not None else frozenset()
 
-    def _own_cells_behind(self, wanted: Set[str], also: Iterable[int] = ()) -> list[int]:
+    def _own_cells_behind(self, wanted: Set[str], also: Sequence[int | None] = ()) -> list[int]:
         own = self._own_cells
         todo = [index for index in own if index in also or wanted & self._definitions[index]]
         reached: list[int] = []
@@ -214,10 +212,9 @@ class Submission:
 
     @cached_property
     def _definitions(self) -> dict[int, frozenset[str]]:
+        numbered = enumerate(self.notebook.cells)
         return {
-            index: names.defined_names(cell.source)
-            for index, cell in enumerate(self.notebook.cells)
-            if cell.cell_type == "code"
+            place: names.defined_names(cell.source) for place, cell in numbered if cell.cell_type == "code"
         }
 
 

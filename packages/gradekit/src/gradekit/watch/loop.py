@@ -221,16 +221,13 @@ class Watch:
             self._reports.add_latency(seconds)
         nothing_graded = record.max_points > 0 and not any(record.notebooks.values())
         points = f"{record.score:g} of {record.max_points:g} points"
-        event = Event(
-            kind,
-            f"{'nothing could be graded' if nothing_graded else points}, {what}",
-            printable(hand_in.student),
-            hand_in.assignment,
+        text = f"{'nothing could be graded' if nothing_graded else points}, {what}"
+        names, score = (
+            (printable(hand_in.student), hand_in.assignment),
             None if nothing_graded else record.score,
-            record.max_points,
-            round(seconds, 3),
-            record.due if record.page == Page.HELD else None,
         )
+        due = record.due if record.page == Page.HELD else None
+        event = Event(kind, text, *names, score, record.max_points, round(seconds, 3), due)
         self._waiting.done(hand_in)
         self._due.graded(hand_in.student, hand_in.assignment)
         self._counting.graded(hand_in)

@@ -202,12 +202,7 @@ class Pipeline:
     """
 
     def __init__(
-        self,
-        course: RunningCourse,
-        way: Way,
-        rules: AttemptRules,
-        history: History,
-        heard: list[str],
+        self, course: RunningCourse, way: Way, rules: AttemptRules, history: History, heard: list[str]
     ) -> None:
         self._course, self._rules, self._history, self._heard = course, rules, history, heard
         self._source, self._sink = way.source, way.sink

@@ -133,12 +133,8 @@ class WatchedCourse:
 
     def assignments(self) -> dict[str, Assignment]:
         """The assignments to watch that exist and have been generated."""
-        chosen, generated = self._options.assignments, self.course.assignments()
-        return {
-            found.name: found
-            for found in self.course.layout.assignments()
-            if found.name in generated and (not chosen or found.name in chosen)
-        }
+        generated, found = self.course.assignments(), self.course.layout.assignments()
+        return {each.name: each for each in found if each.name in generated and self.is_chosen(each.name)}
 
     def is_chosen(self, assignment: str) -> bool:
         """Whether hand-ins for it are watched, if there is such an assignment."""
