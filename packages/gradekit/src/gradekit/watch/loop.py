@@ -222,10 +222,8 @@ class Watch:
         nothing_graded = record.max_points > 0 and not any(record.notebooks.values())
         points = f"{record.score:g} of {record.max_points:g} points"
         text = f"{'nothing could be graded' if nothing_graded else points}, {what}"
-        names, score = (
-            (printable(hand_in.student), hand_in.assignment),
-            None if nothing_graded else record.score,
-        )
+        names = printable(hand_in.student), hand_in.assignment
+        score = None if nothing_graded else record.score
         due = record.due if record.page == Page.HELD else None
         event = Event(kind, text, *names, score, record.max_points, round(seconds, 3), due)
         self._waiting.done(hand_in)
