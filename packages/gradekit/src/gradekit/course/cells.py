@@ -28,8 +28,6 @@ DEMO_TAG = "demo"
 #: the grade_id that nbgrader's editor makes up
 _AUTOMATIC = re.compile(r"cell-[0-9a-f]{8,}")
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
-
-
 #: a picture in the text itself, as Colab writes a pasted one
 DATA = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]+")
 #: an address of an attachment; it may be percent-encoded

@@ -47,6 +47,7 @@ from gradekit.session.values import CheckOutcome
 
 if TYPE_CHECKING:
     from gradekit.verdict.results import SubmissionResult
+
 #: a slow or busy machine can cause them
 _UNCERTAIN = (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
 
