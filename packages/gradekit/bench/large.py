@@ -16,7 +16,7 @@ from gradekit.authoring.samples import Sample
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.restore import restore_notebook
+from gradekit.submission.restore import restored
 from gradekit.verdict.grade import grade, points_of
 from gradekit.verdict.job import GradingJob
 
@@ -58,7 +58,7 @@ def _expected(folder: CourseFolder, samples: list[Sample]) -> dict[str, float]:
     for sample in samples:
         if not sample.full and sample.variants[0].name not in of_mistakes:
             path = folder.root / "submitted" / sample.student / ASSIGNMENT / f"{name}.ipynb"
-            notebook, _ = restore_notebook(read_submitted(path).notebook, released)
+            notebook = restored(read_submitted(path).notebook, released).notebook
             job = GradingJob(assignment, name, notebook, released)
             of_mistakes[sample.variants[0].name] = grade(job).result.earned
     if max(of_mistakes.values(), default=0) >= full:

@@ -14,7 +14,7 @@ from bench.folders import ASSIGNMENT, CourseFolder, class_of
 from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.write import Writer
-from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.session.kernel import StudentKernel
 from gradekit.session.session import Session
 from gradekit.verdict.grade import grade

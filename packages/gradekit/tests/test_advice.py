@@ -258,7 +258,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("nbgrader_plugin/steps.py", "gradekit revise {}"): Situation(
         no_row, "gradekit autograde", "graded_class"
     ),
-    ("nbgrader_plugin/gradebook_state.py", "nbgrader db upgrade"): Situation(
+    ("nbgrader_plugin/course_folders.py", "nbgrader db upgrade"): Situation(
         older_gradebook, "gradekit table"
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
@@ -292,7 +292,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_lms/sync/incoming.py", "nbgrader db student import new.csv"): Elsewhere(
         f"{LMS}/test_sync.py::test_a_student_with_a_new_number_is_matched_again_as_advised_and_keeps_the_name"
     ),
-    ("gradekit_lms/sync/outgoing.py", "gradekit autograde {}"): Elsewhere(f"{LMS}/test_sync.py"),
+    ("gradekit_lms/sync/syncing.py", "gradekit autograde {}"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/sync/syncing.py", "gradekit lms sync"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/cli/serving_lti.py", "gradekit lti"): Elsewhere(f"{LMS}/test_lti_watch.py"),
     ("gradekit_lms/lti/lti_store.py", "gradekit lti --send {}"): Elsewhere(
@@ -318,7 +318,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("nbgrader_plugin/course_folders.py", "nbgrader db student remove {} --force"): Elsewhere(
         "test_alike_names.py"
     ),
-    ("nbgrader_plugin/releasing.py", "gradekit return {}"): Elsewhere(f"{LMS}/test_return.py"),
+    ("nbgrader_plugin/collecting.py", "gradekit return {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("report/table.py", "gradekit autograde {} --force"): Elsewhere("test_leaving.py"),
     ("report/table.py", "nbgrader db student add {}"): Elsewhere("test_leaving.py"),
     ("report/table.py", "gradekit autograde {}"): Elsewhere("test_alike_names.py"),
@@ -376,7 +376,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("watch/status.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
     ("watch/exchange.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
     ("verdict/progress.py", "gradekit regrade {}"): Elsewhere("test_check_at_fault.py"),
-    ("watch/watched.py", GENERATE): Elsewhere("test_watch_gradings.py"),
+    ("watch/waiting.py", GENERATE): Elsewhere("test_watch_gradings.py"),
 }
 ENTRIES = [
     (module, command, entry)

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 
 from gradekit.cli import autograding, main
 from gradekit.course import Course
-from gradekit.course.doubts import Doubt
+from gradekit.course.cells import Doubt
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import Row, class_table
 from gradekit.session.values import CheckOutcome

@@ -14,10 +14,10 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
 from traitlets.config import Config
 
-from gradekit.attempts.records import AttemptRecord, Attempts, Page, outcomes_of
+from gradekit.attempts.rules import AttemptRecord, Attempts, Page, outcomes_of
 from gradekit.course.files import written_at
 from gradekit.nbgrader_plugin.feedback import FeedbackExporter
-from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 HANDED_IN = datetime(2026, 1, 1, 12, tzinfo=UTC)

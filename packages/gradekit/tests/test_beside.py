@@ -7,8 +7,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from gradekit.nbgrader_plugin import configure
-from gradekit.submission.extra_files import own_notebooks
-from gradekit.submission.renamed import move_up
+from gradekit.submission.extra_files import move_up, own_notebooks
 
 from .beside_plain import BothSides, both_sides, source_notebook
 from .tiny_course import code, mark

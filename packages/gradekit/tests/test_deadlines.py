@@ -8,8 +8,8 @@ from traitlets import TraitError
 
 from gradekit.course import CourseError
 from gradekit.course.course_time import CourseTime
-from gradekit.watch.arrivals import HandIn
 from gradekit.watch.status import WatchStatus, status_lines
+from gradekit.watch.ways import HandIn
 
 BERLIN = CourseTime(zone="Europe/Berlin")
 #: the last hour before the clocks change

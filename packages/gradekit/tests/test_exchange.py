@@ -15,8 +15,8 @@ from nbgrader.utils import notebook_hash
 from traitlets.config import Config
 
 from gradekit.grading.running_course import RunningCourse
+from gradekit.nbgrader_plugin.collecting import NamedReleaseFeedback
 from gradekit.nbgrader_plugin.late import LatePenalty
-from gradekit.nbgrader_plugin.releasing import NamedReleaseFeedback
 from gradekit.submission.extra_files import SECRET, TIMESTAMP
 
 from .forked import run_forked

@@ -9,7 +9,7 @@ import time
 import pytest
 from nbgrader.api import Gradebook
 
-from gradekit.nbgrader_plugin.gradebook_state import gradebook_problem
+from gradekit.nbgrader_plugin.course_folders import gradebook_problem
 
 COMMANDS = {
     "autograde": ("gradekit", "autograde", "01_double", "--force"),
@@ -94,7 +94,7 @@ def test_a_gradebook_that_can_t_be_written_can_be_read(generated, monkeypatch, c
 
 
 def test_a_locked_gradebook_is_waited_for_and_then_named(generated, monkeypatch):
-    monkeypatch.setattr("gradekit.nbgrader_plugin.gradebook_state._BUSY_SECONDS", 0.5)
+    monkeypatch.setattr("gradekit.nbgrader_plugin.course_folders._BUSY_SECONDS", 0.5)
     path = generated.root / "gradebook.db"
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN EXCLUSIVE")

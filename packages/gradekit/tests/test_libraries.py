@@ -9,7 +9,7 @@ import pytest
 from nbformat import v4
 
 from gradekit.course import Assignment, Course
-from gradekit.course.libraries import libraries_of, modules_for
+from gradekit.course.kernels import libraries_of, modules_for
 
 from .plain_course import PlainCourse
 

@@ -5,8 +5,8 @@ import os
 import pytest
 from bs4 import BeautifulSoup
 
+from gradekit.page.displayed import markdown_with_pictures
 from gradekit.page.markdown import safe_markdown, visible_markdown
-from gradekit.page.pictures import markdown_with_pictures
 
 
 @pytest.mark.parametrize(

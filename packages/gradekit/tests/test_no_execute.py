@@ -12,13 +12,13 @@ from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.saved_outputs import put_saved_outputs
 from gradekit.submission.notebook_file import parse_submitted
-from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
 from gradekit.verdict.job import ScoreRule
 from gradekit.verdict.ordinary import result_of_outputs
 
 from .forked import run_forked
 from .plain_course import PlainCourse, mark, plain_notebook
+from .restored import restore_notebook
 
 
 def output(kind, **values):

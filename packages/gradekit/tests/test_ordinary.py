@@ -12,13 +12,14 @@ from gradekit.course.cells import CellKind, answer_of, find_cell, grade_id, is_a
 from gradekit.session import session
 from gradekit.session.limits import Limits
 from gradekit.session.runner import _joined
-from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob, HowToRun, ScoreRule
 from gradekit.verdict.ordinary import remedy_for
 from gradekit.verdict.results import SubmissionResult
+
+from .restored import restore_notebook
 
 
 def marked(source: str, name: str, kind: str = "code", **values: object) -> NotebookNode:

@@ -10,8 +10,7 @@ from traitlets.config import Config
 from gradekit.course import Course
 from gradekit.course.configuration import read_configuration
 from gradekit.nbgrader_plugin import configure
-from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.nbgrader_plugin.steps import RepairCells, SaveScores
+from gradekit.nbgrader_plugin.steps import RepairCells, RunChecks, SaveScores
 
 from .forked import run_forked
 from .plain_course import PlainCourse
@@ -35,8 +34,8 @@ def test_a_list_of_own_steps_keeps_them_in_their_places():
         "mine.Step",
         "gradekit.nbgrader_plugin.bind.BindChecks",
         "gradekit.nbgrader_plugin.generating.RequireSameCells",
-        "gradekit.nbgrader_plugin.solution_passes.SolutionPasses",
-        "gradekit.nbgrader_plugin.released_pictures.RemoveSolutionPictures",
+        "gradekit.nbgrader_plugin.generating.SolutionPasses",
+        "gradekit.nbgrader_plugin.generating.RemoveSolutionPictures",
     ]
 
 

@@ -24,9 +24,9 @@ from gradekit.page import displayed
 from gradekit.page.displayed import Pictures, text_and_pictures
 from gradekit.page.markdown import safe_markdown
 from gradekit.submission.notebook_file import parse_submitted
-from gradekit.submission.restore import restore_notebook
 
 from .beside_plain import BothSides, both_sides, source_notebook
+from .restored import restore_notebook
 from .tiny_course import mark
 
 

@@ -8,8 +8,8 @@ import pytest
 from nbformat import v4
 
 from gradekit.course import Assignment, Course
+from gradekit.submission.extra_files import put_endings_right, recognize
 from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.renamed import put_endings_right, recognize
 
 EXPECTED = {"attention": {"scores", "mask"}, "lab1": {"warm_up"}}
 

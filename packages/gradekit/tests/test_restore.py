@@ -11,9 +11,8 @@ from nbformat import v4
 from gradekit.course import blank_copy
 from gradekit.course.cells import find_cell, grade_id
 from gradekit.submission.notebook_file import parse_submitted
-from gradekit.submission.restore import restore_notebook
 
-from .restored import ANSWER, blank, place
+from .restored import ANSWER, blank, place, restore_notebook
 
 NAMES = ["double", "test_double", "why"]
 

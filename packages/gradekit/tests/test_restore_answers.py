@@ -8,9 +8,8 @@ from nbformat import v4
 
 from gradekit.course import blank_copy
 from gradekit.course.cells import find_cell, grade_id
-from gradekit.submission.restore import restore_notebook
 
-from .restored import ANSWER, blank, place
+from .restored import ANSWER, blank, place, restore_notebook
 
 HALVED = "# divides\ndef half(x):\n    return x / TWO"
 

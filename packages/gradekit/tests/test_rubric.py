@@ -10,12 +10,11 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
 from traitlets.config import Config
 
-from gradekit.course.cells import find_cell
-from gradekit.course.doubts import Doubt
+from gradekit.course.cells import Doubt, find_cell
 from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.rubric import MARK, ShowRubric
-from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page.displayed import markdown_with_pictures
 from gradekit.verdict.results import Status, SubmissionResult
 

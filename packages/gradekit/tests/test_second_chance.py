@@ -8,8 +8,18 @@ import pytest
 from bs4 import BeautifulSoup
 
 from gradekit.attempts.attempt_line import NotebookPage, attempt_line
-from gradekit.attempts.records import AttemptRecord, Attempts, Page
-from gradekit.attempts.rules import Chance, Counts, NoChance, Rule, Shows, attempt_that_counts, is_in_time
+from gradekit.attempts.rules import (
+    AttemptRecord,
+    Attempts,
+    Chance,
+    Counts,
+    NoChance,
+    Page,
+    Rule,
+    Shows,
+    attempt_that_counts,
+    is_in_time,
+)
 from gradekit.verdict.results import SubmissionResult
 
 RIGHT = "def double(x):\n    return 2 * x"

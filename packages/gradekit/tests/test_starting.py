@@ -14,7 +14,7 @@ import gradekit
 from gradekit.authoring.doctor import examine_course
 from gradekit.cli import main
 from gradekit.cli.starting import _topics, has_desktop
-from gradekit.course.environment import activation, as_typed
+from gradekit.course.operating_system import activation, as_typed
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 

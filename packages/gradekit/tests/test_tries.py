@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradekit.nbgrader_plugin import run_checks
-from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin import steps
+from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.report.table import class_table
 from gradekit.verdict.result_cache import CachedResult
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
@@ -108,7 +108,7 @@ def test_a_process_that_lives_for_weeks_gets_new_time_for_second_tries(tmp_path,
     checks = RunChecks()
     budget = checks._budget(tmp_path, "01_double")
     assert checks._budget(tmp_path, "01_double") is budget
-    monkeypatch.setattr(run_checks, "_NEW_BUDGET_SECONDS", -1.0)
+    monkeypatch.setattr(steps, "_NEW_BUDGET_SECONDS", -1.0)
     assert checks._budget(tmp_path, "01_double") is not budget
 
 

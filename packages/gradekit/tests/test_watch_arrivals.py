@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from gradekit.watch import arrivals
-from gradekit.watch.arrivals import HandIn, Inbound, Submitted
+from gradekit.watch.arrivals import Inbound, Submitted
 from gradekit.watch.waiting import Queue
+from gradekit.watch.ways import HandIn
 
 TIME = "2026-01-10 12:00:00.000000 UTC"
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import nbformat
 import pytest
 
-from gradekit.attempts.records import Attempts
+from gradekit.attempts.rules import Attempts
 
 from .watching import FIRST, RIGHT, TRIPLE, Watching, exchange_of, until
 

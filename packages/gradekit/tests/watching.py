@@ -16,12 +16,12 @@ from typing import Any
 import nbformat
 from nbgrader.utils import notebook_hash
 
-from gradekit.attempts.records import Attempts
+from gradekit.attempts.rules import Attempts
 from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.loop import Watch
 from gradekit.watch.status import Event, EventKind
-from gradekit.watch.watched import WatchOptions
+from gradekit.watch.waiting import WatchOptions
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"

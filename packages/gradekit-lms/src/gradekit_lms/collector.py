@@ -16,19 +16,20 @@ from gradekit.course import CourseError
 from gradekit.course.printing import quoted
 from gradekit.grading.roster import Groups, Roster
 from gradekit.grading.running_course import RunningCourse
-from gradekit.nbgrader_plugin.archive_names import folder_for
+from gradekit.nbgrader_plugin.archives import folder_for
 from gradekit.nbgrader_plugin.course_folders import stop
-from gradekit.submission.extra_files import MAX_ENTRIES
+from gradekit.submission.extra_files import MAX_ENTRIES, expected_in, recognize, stem_and_copy
 from gradekit.submission.notebook_file import grade_ids_in
-from gradekit.submission.renamed import expected_in, recognize, stem_and_copy
-from gradekit_lms.claims import Claim, Report, lines_of_report
-from gradekit_lms.download_names import keep_names
-from gradekit_lms.other_files import OtherFiles
+from gradekit_lms.claims import Claim, OtherFiles, Report, keep_names, lines_of_report
 
 #: the folder for further copies of files, for the members of a group, beside the unpacked files
 _COPIES = "for-each-member"
 _CHECKPOINTS = ".ipynb_checkpoints"
-_COUNT = re.compile(r"\d+ files collected, \d+ files skipped")
+#: how nbgrader's warnings begin about each file that it skips, and each new folder
+_SKIPPED = re.compile(
+    r"Skipped submission with no match|Directory not found. Creating|Invalid submission notebook name|"
+    r"\d+ files collected, \d+ files skipped\Z"
+)
 
 
 class Collector(FileNameCollectorPlugin):
@@ -215,11 +216,8 @@ class Collector(FileNameCollectorPlugin):
     def _needs_no_owner(self, path: Path) -> bool:
         """True for the downloads themselves, and for files that systems and products add."""
         unpacked = folder_for(path)
-        return (
-            (unpacked is not None and unpacked.is_dir())
-            or path.name.startswith(".")
-            or path.name in self.own_files
-        )
+        is_download = unpacked is not None and unpacked.is_dir()
+        return is_download or path.name.startswith(".") or path.name in self.own_files
 
     def _beside(
         self, student: str, notebooks: dict[str, Claim], others: list[Claim], notes: dict[str, list[str]]
@@ -283,10 +281,4 @@ class Collector(FileNameCollectorPlugin):
 
 def _is_news(record: logging.LogRecord) -> bool:
     """False for nbgrader's warnings about every skipped file and new folder; `Report` has what matters."""
-    return not record.getMessage().startswith(
-        (
-            "Skipped submission with no match",
-            "Directory not found. Creating",
-            "Invalid submission notebook name",
-        )
-    ) and not _COUNT.fullmatch(record.getMessage())
+    return not _SKIPPED.match(record.getMessage())

@@ -71,10 +71,9 @@ class Export(ExportPlugin):
             raise SystemExit(1) from None
         for name, found in scores.items():
             self._warn(name, found)
-        if self._left_out:
-            left_out = ", ".join(sorted(self._left_out))
+        if out := sorted(self._left_out):
             self.log.warning(
-                "Left out, since they are not in the gradebook (%d): %s", len(self._left_out), left_out
+                "Left out, since they are not in the gradebook (%d): %s", len(out), ", ".join(out)
             )
         graded = [score.student for found in scores.values() for score in found if score.value is not None]
         lost = {student.id for student in graded if self.found_by and not getattr(student, self.found_by)}
@@ -133,8 +132,7 @@ class Export(ExportPlugin):
         if without:
             counts = ", ".join(f"{count} {status}" for status, count in without.most_common())
             self.log.warning("%s: no score for %s", assignment, counts)
-        waiting = sum(bool(score.ungraded) for score in scores)
-        if waiting:
+        if waiting := sum(bool(score.ungraded) for score in scores):
             self.log.warning(
                 "%s: scores without the answers awaiting manual grading: %d", assignment, waiting
             )

@@ -18,16 +18,14 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from gradekit.attempts.records import file_name
-from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.attempts.rules import file_name
+from gradekit.course.files import STATE_FOLDER, read_json, write_atomically, write_json
 from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.extra_files import SECRET, TIMESTAMP
-from gradekit.submission.renamed import is_notebook
-from gradekit.watch.arrivals import HandIn, Look
+from gradekit.submission.extra_files import SECRET, TIMESTAMP, is_notebook
 from gradekit.watch.exchange import replacing
+from gradekit.watch.ways import HandIn, Look, Source
 
-_T = TypeVar("_T")
 _STEP = timedelta(microseconds=1)
 _NAME_BYTES = 255
 
@@ -162,18 +160,13 @@ class HandInStore(Generic[_Kept, _Out]):
         return self._read[path]
 
 
-class StoredSource(Generic[_Kept]):
+class StoredSource(Source, Generic[_Kept]):
     """What the sources of all ways have in common: the hand-ins are in a store, and stay there."""
 
-    keeps_all = True
-
     def __init__(self, course: RunningCourse, store: HandInStore[_Kept, Any]) -> None:
-        self._course, self._in_store = course, store
+        self._course, self._in_store, self.place = course, store, store.hand_ins
         self._stamp: object = None
         self._look_again = True
-
-    def why_away(self) -> str:
-        return ""
 
     def changed(self) -> bool:
         return self._look_again or self._in_store.stamp() != self._stamp
@@ -213,10 +206,6 @@ def is_untouched(release: Path, contents: dict[str, bytes]) -> bool:
     return all(_content_of(release / name) == content for name, content in notebooks.items())
 
 
-def write_json(path: Path, value: object) -> None:
-    write_atomically(path, msgspec.json.encode(value).decode())
-
-
 def wrong_name(name: str) -> str:
     """Why a file that was sent can't have this name, as the end of a sentence; empty if it can."""
     if not name or {"/", "\\"} & set(name) or name in (".", ".."):
@@ -224,14 +213,6 @@ def wrong_name(name: str) -> str:
     if not name.isprintable() or len(name.encode()) > _NAME_BYTES or name[0] == ".":
         return "has a name that can't be stored: rename it"
     return "has a name that nbgrader uses itself: rename it" if name.casefold() in (TIMESTAMP, SECRET) else ""
-
-
-def read_json(path: Path, kind: type[_T]) -> _T | None:
-    """The content of a file; None if there is none, or another version wrote it."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
-        return None
 
 
 def in_utc(time: datetime) -> str:

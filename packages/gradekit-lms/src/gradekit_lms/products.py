@@ -90,9 +90,8 @@ class MoodleCollector(Collector):
     def claim(self, path: Path) -> Claim:
         for match, place, file in self.matches(path):
             if place.name.count("_assignsubmission_") > 1:
-                raise CourseError(
-                    "its name may be that of two students"
-                )  # students choose names of files, too
+                # students choose names of files, too
+                raise CourseError("its name may be that of two students")
             members = self.listed.of(match["name"])
             name = self._without_group(match["name"])
             known = only(self.roster.by_name(name), name)
@@ -158,9 +157,8 @@ class GradescopeCollector(Collector):
     def _student(self, submitter: dict[str, str]) -> str:
         sid, email, name = (submitter.get(key, "") for key in (":sid", ":email", ":name"))
         known = {*(self.roster.by_id(sid) or self.roster.by_number(sid)), *self.roster.by_email(email)}
-        student = (
-            only([*known], name) or re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or name_as_id(name)
-        )
+        as_id = re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or name_as_id(name)
+        student = only([*known], name) or as_id
         if not student:
             raise CourseError(f"{_METADATA} doesn't name the student")
         return student

@@ -15,10 +15,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from gradekit.attempts.records import file_name
+from gradekit.attempts.rules import file_name
 from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.cells import answer_of, exercise_name, find_cell, grade_id
-from gradekit.course.files import SMALL_TEXT, STATE_FOLDER, handed_in_letter, write_atomically
+from gradekit.course.files import SMALL_TEXT, STATE_FOLDER, handed_in_letter, write_atomically, write_json
 from gradekit.course.printing import counted, did_you_mean, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.comments import Commented, Recipients, comment_on
@@ -228,7 +228,7 @@ class RequestBook:
         self._store()
 
     def _store(self) -> None:
-        write_atomically(self._path, msgspec.json.encode(self._stored).decode())
+        write_json(self._path, self._stored)
 
 
 def _passed(row: Row) -> Iterator[str]:

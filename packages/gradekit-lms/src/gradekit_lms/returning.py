@@ -16,7 +16,7 @@ from gradekit.course.files import written_at
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.pages import folder_of
-from gradekit_lms.download_names import kept_names
+from gradekit_lms.claims import kept_names
 
 
 @dataclass
@@ -46,7 +46,8 @@ def return_pages(course: RunningCourse, assignment: Assignment) -> Returned:
     returned = Returned()
     pages: dict[str, dict[str, Path]] = defaultdict(dict)
     owners: dict[str, str] = {}
-    for student in sorted(kept.names.keys() | _with_pages(course, assignment, enrolled)):
+    with_pages = {name for name in enrolled if any(_folder(course, name, assignment).glob("*.html"))}
+    for student in sorted(kept.names.keys() | with_pages):
         reason = _reason(course, assignment, student, enrolled, kept.names)
         if not reason and not any(kept.names[student].values()):
             reason = f"{kept.products[student]} takes no pages, as far as is documented"
@@ -69,10 +70,6 @@ def return_pages(course: RunningCourse, assignment: Assignment) -> Returned:
                 archive.write(page, name)
         returned.files[path] = len(found)
     return returned
-
-
-def _with_pages(course: RunningCourse, assignment: Assignment, students: set[str]) -> set[str]:
-    return {student for student in students if any(_folder(course, student, assignment).glob("*.html"))}
 
 
 def _reason(
@@ -98,13 +95,11 @@ def pages_of(
     pages = [page for page in pages if page.is_file()]
     if not pages:
         return [], f"no page yet: `nbgrader generate_feedback {quoted(assignment.name)}`"
-    graded = [course.autograded(student, assignment.name) / f"{page.stem}.ipynb" for page in pages]
-    if any(
-        notebook.is_file() and written_at(notebook.stat()) > written_at(page.stat())
-        for page, notebook in zip(pages, graded, strict=True)
-    ):
-        again = f"`nbgrader generate_feedback {quoted(assignment.name)} --force`"
-        return [], f"graded again since the page was written: {again}"
+    for page in pages:
+        graded = course.autograded(student, assignment.name) / f"{page.stem}.ipynb"
+        if graded.is_file() and written_at(graded.stat()) > written_at(page.stat()):
+            again = f"`nbgrader generate_feedback {quoted(assignment.name)} --force`"
+            return [], f"graded again since the page was written: {again}"
     return pages, ""
 
 

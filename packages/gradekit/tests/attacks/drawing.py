@@ -53,7 +53,7 @@ def lays_over(drawn: Drawn) -> str:
 def draw(course: Any, notebook: NotebookNode) -> Drawn:
     """The feedback page of a notebook as generate_feedback draws it, and before that its verdict, as autograde does."""
     from gradekit.nbgrader_plugin.feedback import FeedbackExporter
-    from gradekit.nbgrader_plugin.run_checks import RESULT
+    from gradekit.nbgrader_plugin.steps import RESULT
     from gradekit.page.check_table import check_output
     from gradekit.session.values import CheckOutcome
     from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult

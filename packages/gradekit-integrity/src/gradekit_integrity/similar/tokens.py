@@ -12,7 +12,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gradekit.submission.syntax import UNWRITABLE, parse
+from gradekit.submission.names import UNWRITABLE, parse
 
 #: the most characters of one cell that are compared
 MAX_COMPARED_CHARACTERS = 50_000

@@ -13,7 +13,7 @@ from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.names import squeezed
 from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.restore import restore_notebook
+from gradekit.submission.restore import restored
 from gradekit_integrity.similar.fingerprints import fingerprints
 from gradekit_integrity.similar.tokens import MAX_COMPARED_CHARACTERS, TokenLine, code_lines, text_lines
 
@@ -130,9 +130,9 @@ class Reader:
         released = self._released.get(name) or next(iter(self._released.values()), None)
         ids = set(map(grade_id, notebook.cells))
         if released is not None and not ids.issuperset(_answers(released)):
-            notebook, _ = restore_notebook(
+            notebook = restored(
                 notebook, released
-            )  # an answer may be in another cell, or lack its mark
+            ).notebook  # an answer may be in another cell, or lack its mark
         total = sum(map(len, work.sources))
         for number, cell in enumerate(notebook.cells, 1):
             if not squeezed(cell.source) or squeezed(cell.source) in self.given.sources:

@@ -12,7 +12,7 @@ from gradekit.course.cells import find_cell
 from gradekit.course.printing import printable
 from gradekit.session.kernel import NotStarted
 from gradekit.session.values import CheckOutcome
-from gradekit.submission.syntax import UNWRITABLE
+from gradekit.submission.names import UNWRITABLE
 from gradekit.verdict.collected import GraderCrash
 from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob

@@ -15,7 +15,7 @@ from gradekit.course.kernels import other_language
 from gradekit.course.printing import listed, printable
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import Workers
-from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.report.table import removed_students
 from gradekit.session.kernel import NotStarted
 from gradekit.session.runner import CellState

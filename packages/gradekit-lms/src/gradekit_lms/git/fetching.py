@@ -5,26 +5,29 @@ It is a process of its own, so that whatever a remote does, grading goes on. It 
 
 import contextlib
 import csv
+import hashlib
+import hmac
 import io
+import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import datetime
 from pathlib import Path
 
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import defused
+from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
 from gradekit_lms.course_settings import run_job
 from gradekit_lms.git.hosts import Host, HostError
 from gradekit_lms.git.looking import Looker, assignments_in
 from gradekit_lms.git.roster import Repository, read_roster, same_remote
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import GitStore, Problem, Seen
-from gradekit_lms.git.webhook import listen
 from gradekit_lms.hand_in_store import in_utc, log_line
 
 _TICK = 0.1
@@ -36,6 +39,10 @@ _SEND_PAUSE, _LONGEST_SEND_PAUSE = 10.0, 3600.0
 #: an earlier process needs this long to notice that its parent was killed, and to end
 _LOCK_SECONDS = 90.0
 _ROW = ("student", "assignment", "remote", "branch", "commit", "first seen", "looked", "state")
+#: what GitHub and Forgejo call the HMAC-SHA256 of the body
+_SIGNATURES = ("X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature")
+_MAX_BYTES = 2**20
+_REMEMBERED = 10_000
 
 
 class Rounds:
@@ -162,25 +169,10 @@ class Rounds:
         rows.writerow(_ROW)
         for each in self._repositories:
             seen = self._seen.get(each) or Seen()
-            state = (
-                seen.unreached
-                or seen.problem
-                or seen.note
-                or ("fetched" if seen.done else "not looked at yet")
-            )
-            cells = (
-                each.student,
-                each.assignment,
-                each.remote,
-                each.branch,
-                seen.commit,
-                seen.first,
-                seen.looked,
-                state,
-            )
-            rows.writerow(
-                [defused(in_utc(cell) if isinstance(cell, datetime) else cell or "") for cell in cells]
-            )
+            done = "fetched" if seen.done else "not looked at yet"
+            times = [in_utc(time) if time else "" for time in (seen.first, seen.looked)]
+            cells = [each.student, each.assignment, each.remote, each.branch, seen.commit, *times]
+            rows.writerow(map(defused, [*cells, seen.unreached or seen.problem or seen.note or done]))
         with contextlib.suppress(OSError):
             write_atomically(self._store.folder / "repositories.csv", out.getvalue())
 
@@ -269,3 +261,64 @@ def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:
 
 if __name__ == "__main__":
     run_job(Job, do_job)  # the launcher has Git end with this process
+
+
+class Webhook(BoundedServer):
+    """Listens for pushes, and calls `pushed` with the addresses of the repository in each."""
+
+    def __init__(self, address: str, secret: str, pushed: Callable[[list[str]], None]) -> None:
+        self.secret, self.pushed = secret.encode(), pushed
+        self._seen: OrderedDict[bytes, None] = OrderedDict()
+        self._lock = threading.Lock()
+        super().__init__(address, _Request)
+
+    def is_new(self, body: bytes) -> bool:
+        """Whether this body comes for the first time: the same signed request may be sent again by anybody."""
+        digest = hashlib.sha256(body).digest()
+        with self._lock:
+            known = digest in self._seen
+            self._seen[digest] = None
+            while len(self._seen) > _REMEMBERED:
+                self._seen.popitem(last=False)
+        return not known
+
+
+class _Request(BoundedRequest):
+    server: Webhook
+
+    def do_POST(self) -> None:
+        length = self.length()
+        if length is None:
+            return self.answer(411)
+        if length > _MAX_BYTES:
+            return self.answer(413)
+        body = self.rfile.read(length)
+        if len(body) != length or not self._is_signed(body):
+            return self.answer(403)
+        if self.server.is_new(body):
+            self.server.pushed(_addresses_in(body))
+        return self.answer(202)
+
+    def _is_signed(self, body: bytes) -> bool:
+        expected = hmac.new(self.server.secret, body, hashlib.sha256).hexdigest().encode()
+        given = (self.headers.get(name, "").removeprefix("sha256=") for name in _SIGNATURES)
+        return any([hmac.compare_digest(expected, value.encode(errors="replace")) for value in given])
+
+
+def _addresses_in(body: bytes) -> list[str]:
+    """The addresses of the repository that a push is about."""
+    try:
+        found = json.loads(body)["repository"]
+        names = ("clone_url", "ssh_url", "html_url")
+        return [found[name] for name in names if isinstance(found.get(name), str)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return []
+
+
+def listen(address: str, secret: str, pushed: Callable[[list[str]], None]) -> Webhook:
+    """Start listening in a thread of its own.
+
+    Raises:
+        CourseError: the address can't be used.
+    """
+    return listening(lambda: Webhook(address, secret, pushed), f"c.GitHandIns.webhook, {address}")

@@ -76,38 +76,23 @@ class Host:
             self._comment(api, outgoing)
 
     def _api(self, outgoing: Outgoing) -> _Api:
-        path = host_and_path(outgoing.remote)[1]
-        place, whole = quote(path), quote(path, safe="")
-        commit = quote(outgoing.commit, safe="")
-        address = self.address.rstrip("/")
+        path, commit = host_and_path(outgoing.remote)[1], quote(outgoing.commit, safe="")
+        address, repository = self.address.rstrip("/"), f"/repos/{quote(path)}"
+        comments = ""
         if self.kind == "github":
-            own = urlsplit(address).hostname == "github.com"
-            return _Api(
-                "https://api.github.com" if own else f"{address}/api/v3",
-                {
-                    "Authorization": f"Bearer {self.token}",
-                    "Accept": "application/vnd.github+json",
-                    "X-GitHub-Api-Version": "2022-11-28",
-                },
-                f"/repos/{place}",
-                f"/repos/{place}/statuses/{commit}",
-                f"/repos/{place}/commits/{commit}/comments",
-            )
-        if self.kind == "gitlab":
-            return _Api(
-                f"{address}/api/v4",
-                {"PRIVATE-TOKEN": self.token},
-                f"/projects/{whole}",
-                f"/projects/{whole}/statuses/{commit}",
-                f"/projects/{whole}/repository/commits/{commit}/comments",
-            )
-        return _Api(
-            f"{address}/api/v1",
-            {"Authorization": f"token {self.token}"},
-            f"/repos/{place}",
-            f"/repos/{place}/statuses/{commit}",
-            "",
-        )
+            base = f"{address}/api/v3"
+            if urlsplit(address).hostname == "github.com":
+                base = "https://api.github.com"
+            headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/vnd.github+json"}
+            headers["X-GitHub-Api-Version"] = "2022-11-28"
+            comments = f"{repository}/commits/{commit}/comments"
+        elif self.kind == "gitlab":
+            base, headers = f"{address}/api/v4", {"PRIVATE-TOKEN": self.token}
+            repository = f"/projects/{quote(path, safe='')}"
+            comments = f"{repository}/repository/commits/{commit}/comments"
+        else:
+            base, headers = f"{address}/api/v1", {"Authorization": f"token {self.token}"}
+        return _Api(base, headers, repository, f"{repository}/statuses/{commit}", comments)
 
     def _is_private(self, api: _Api) -> bool:
         found = self._ask(api, "GET", api.repository)
@@ -118,12 +103,11 @@ class Host:
         return found.get("private") is True
 
     def _set_status(self, api: _Api, outgoing: Outgoing) -> None:
-        failed = "failed" if self.kind == "gitlab" else "failure"
-        context = f"{_CONTEXT}/{outgoing.assignment}"
+        failed, context = ("failed", "name") if self.kind == "gitlab" else ("failure", "context")
         body = {
             "state": "success" if outgoing.right else failed,
             "description": outgoing.text[:_DESCRIPTION],
-            "name" if self.kind == "gitlab" else "context": context,
+            context: f"{_CONTEXT}/{outgoing.assignment}",
         }
         try:
             self._ask(api, "POST", api.status, body)
@@ -155,18 +139,13 @@ class Host:
         except urllib.error.HTTPError as error:
             with error:
                 told = error.read(2000).decode(errors="replace")
-            later = error.code in (408, 429) or error.code >= 500 or _is_rate_limit(error)
+            is_limit = "Retry-After" in error.headers or error.headers.get("X-RateLimit-Remaining") == "0"
+            later = error.code in (408, 429) or error.code >= 500 or (error.code == 403 and is_limit)
             reason = f"{method} {path} was answered with {error.code}: {_message_in(told)}"
             raise HostError(reason.replace(self.token, "…"), later) from None
         except (OSError, ValueError) as error:
             reason = f"{urlsplit(api.base).netloc} can't be reached or understood: {error}"
             raise HostError(reason.replace(self.token, "…"), later=True) from None
-
-
-def _is_rate_limit(error: urllib.error.HTTPError) -> bool:
-    return error.code == 403 and (
-        "Retry-After" in error.headers or error.headers.get("X-RateLimit-Remaining") == "0"
-    )
 
 
 def _message_in(answer: str) -> str:

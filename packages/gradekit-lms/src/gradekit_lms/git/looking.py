@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from gradekit.course.printing import printable
-from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP
-from gradekit.submission.renamed import is_notebook
+from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP, is_notebook
 from gradekit_lms.git.hardened import Git, GitError, GitFile, TooLarge
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from gradekit.course import CourseError
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit_lms.given_files import read_table
+from gradekit_lms.course_settings import read_table
 
 _COLUMNS = ("student", "remote", "assignment", "branch", "folder", "group")
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|/\.|\.lock(?:/|$)))[A-Za-z0-9_][A-Za-z0-9_./+-]{0,200}(?<![./])")
@@ -68,16 +68,10 @@ def read_roster(
         values = {name: (row.get(name) or "").strip() for name in _COLUMNS}
         if not any(values.values()):
             continue
-        repository = Repository(
-            values["student"],
-            values["remote"],
-            values["assignment"],
-            values["branch"] or branch,
-            values["folder"].strip("/"),
-        )
+        place = values["branch"] or branch, values["folder"].strip("/")
+        repository = Repository(values["student"], values["remote"], values["assignment"], *place)
         reason = "has more fields than columns" if None in row else ""
-        reason = reason or _problem(repository, protocols, assignments)
-        if reason:
+        if reason := reason or _problem(repository, protocols, assignments):
             bad.append(BadRow(number, reason, values["student"]))
         else:
             found.append((number, repository, values["group"]))

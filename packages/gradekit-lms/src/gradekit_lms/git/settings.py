@@ -8,9 +8,15 @@ from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import WayJob, job_values, require_inside, require_known, require_listen
+from gradekit_lms.course_settings import (
+    WayJob,
+    job_values,
+    require_inside,
+    require_known,
+    require_listen,
+    secret_in,
+)
 from gradekit_lms.git import TOKEN, WEBHOOK_SECRET
-from gradekit_lms.given_files import secret_in
 
 
 class GitHandIns(Configurable):

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from gradekit.course.files import read_json, write_json
 from gradekit_lms.git.roster import Repository
-from gradekit_lms.hand_in_store import HandInStore, Kept, digest, read_json, write_json
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest
 
 
 class Fetched(Kept, frozen=True):
@@ -104,11 +105,11 @@ class GitStore(HandInStore[Fetched, Outgoing]):
             self.touch()
 
     def _seen_path(self, repository: Repository) -> Path:
-        names = (
+        at = (
             repository.student,
             repository.remote,
             repository.assignment,
             repository.branch,
             repository.folder,
         )
-        return self.folder / "seen" / f"{digest(chr(0).join(names))}.json"
+        return self.folder / "seen" / f"{digest(chr(0).join(at))}.json"

@@ -6,21 +6,25 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
+from gradekit.attempts.rules import AttemptRecord, Shows
 from gradekit.course import CourseError
 from gradekit.course.printing import counted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.verdict.results import score_in_words
-from gradekit.watch.arrivals import HandIn, Look, Refusal
-from gradekit.watch.ways import FolderSink, PageOf, Way
+from gradekit.page.check_table import result_as_shown
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.results import CheckResult, Status, SubmissionResult, score_in_words
+from gradekit.watch.ways import HandIn, Look, PageOf, Refusal, Sink, Way
 from gradekit_lms.course_settings import WayJob
 from gradekit_lms.git.looking import assignments_in
-from gradekit_lms.git.result_json import result_document
 from gradekit_lms.git.roster import read_roster
 from gradekit_lms.git.settings import GitHandIns, job_for
 from gradekit_lms.git.store import Fetched, GitStore, Outgoing
@@ -31,6 +35,9 @@ RESULT_FILE = "result.json"
 _AGAIN_SECONDS = 30.0
 _END_SECONDS = 5.0
 _DELIVER_SECONDS = 120.0
+#: if not all points are whole, they are counted in hundredths
+_PARTS = 100
+_OUTPUT = 1000
 
 
 def open_way(course: RunningCourse, roster: Path, given: dict[str, str]) -> Way:
@@ -73,13 +80,10 @@ class GitSource(StoredSource[Fetched]):
     ) -> None:
         super().__init__(course, store)
         self._store, self._jobs, self._reports = store, jobs, reports
+        self.place = Path(jobs["watch"].roster)
         self._process: subprocess.Popen[bytes] | None = None
         self._again = 0.0
         self._once = False
-
-    @property
-    def place(self) -> Path:
-        return Path(self._jobs["watch"].roster)
 
     def start(self, once: bool) -> None:
         self._once = once
@@ -155,7 +159,7 @@ class GitSource(StoredSource[Fetched]):
         return process
 
 
-class GitSink(FolderSink):
+class GitSink(Sink):
     """Results and pages, in a folder for each commit; they are told to the host, if that is set."""
 
     done = "returned"
@@ -207,3 +211,89 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def result_document(
+    fetched: Fetched,
+    record: AttemptRecord,
+    results: Mapping[str, SubmissionResult],
+    shows: Shows,
+    classroom: str,
+) -> dict[str, Any]:
+    """The document for one hand-in, with no more than its page shows.
+
+    Args:
+        results: of each notebook.
+        classroom: the course's name.
+    """
+    graded = could_be_graded(results.values())
+    tests = [
+        test
+        for name, result in results.items()
+        for test in _tests(name, result_as_shown(result, shows), len(results))
+        if graded
+    ]
+    score, most = (record.score, record.max_points) if graded else (0.0, 0.0)
+    if shows is Shows.EXERCISES:
+        score = max(0.0, sum(test[2] for test in tests) - record.penalty)
+    values = [score, most, *(points for test in tests for points in test[2:4])]
+    parts = 1 if all(float(value).is_integer() for value in values) else _PARTS
+    link = fetched.link or commit_link(fetched.remote, fetched.commit)
+    handed_in = fetched.handed_in.astimezone(UTC)
+    return {
+        "schema": "classroom50/result/v1",
+        "classroom": classroom or "course",
+        "assignment": fetched.assignment,
+        "assignment_type": "individual",
+        "owner": fetched.student,
+        "submission": f"submit/{handed_in:%Y-%m-%dT%H-%M-%SZ}-{fetched.commit[:7]}",
+        "commit": link,
+        "release": link,
+        "review": link,
+        "datetime": f"{handed_in:%Y-%m-%dT%H:%M:%SZ}",
+        "graded_at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "score": min(round(score * parts), round(most * parts)),
+        "max-score": round(most * parts),
+        "tests": [
+            {
+                "test-name": name,
+                "passed": passed,
+                "score": min(round(earned * parts), round(points * parts)),
+                "max-score": round(points * parts),
+                **({"output": output} if output else {}),
+            }
+            for name, passed, earned, points, output in tests
+        ],
+    }
+
+
+def could_be_graded(results: Collection[SubmissionResult]) -> bool:
+    """False if the score is up to a person: a notebook can't be read, or there is none of the assignment's."""
+    without = [result for result in results if result.nothing_graded]
+    return len(without) < len(results) and all(result.status == Status.MISSING for result in without)
+
+
+def commit_link(remote: str, commit: str) -> str:
+    """The commit's page, on a host that is reached by https; otherwise the remote and the commit."""
+    parts = urlsplit(remote)
+    if parts.scheme != "https":
+        return f"{remote}#{commit}"
+    path = parts.path.rstrip("/").removesuffix(".git")
+    return f"https://{parts.netloc}{path}/commit/{commit}"
+
+
+def _tests(
+    notebook: str, result: SubmissionResult, notebooks: int
+) -> Iterator[tuple[str, bool, float, float, str]]:
+    """Name, whether it passed, score, points and what it says, of each check."""
+    for exercise in result.exercises:
+        place = f"{notebook}: {exercise.grade_id}" if notebooks > 1 else exercise.grade_id
+        for check in exercise.checks:
+            name = f"{place}: {check.sentence}" if check.sentence else place
+            yield name, check.outcome == CheckOutcome.PASSED, check.earned, check.points, _output(check)
+
+
+def _output(check: CheckResult) -> str:
+    if check.outcome == CheckOutcome.PASSED:
+        return ""
+    return (check.diagnosis or check.message)[:_OUTPUT]

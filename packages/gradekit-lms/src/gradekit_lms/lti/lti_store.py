@@ -7,10 +7,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gradekit.attempts.records import file_name
+from gradekit.attempts.rules import file_name
+from gradekit.course.files import read_json, write_json
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable, quoted
-from gradekit_lms.hand_in_store import HandInStore, Kept, digest, in_utc, read_json, write_json
+from gradekit_lms.hand_in_store import HandInStore, Kept, digest, in_utc
 
 _STEP = timedelta(milliseconds=1)
 

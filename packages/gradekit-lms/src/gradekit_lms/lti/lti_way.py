@@ -1,19 +1,18 @@
 """The way by LTI: the source of hand-ins that were uploaded, and the sink for pages and grades."""
 
 from collections import defaultdict
-from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 from nbgrader.api import SubmittedAssignment
 
-from gradekit.attempts.records import Attempts, Page
-from gradekit.attempts.rules import AttemptRules, Shows, attempt_that_counts
+from gradekit.attempts.rules import AttemptRules, Attempts, Page, Shows, attempt_that_counts
+from gradekit.course.files import read_json, write_json
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import result_as_shown
 from gradekit.watch.arrivals import time_of
-from gradekit.watch.ways import FolderSink, PageOf, Way
-from gradekit_lms.hand_in_store import StoredSource, read_json, write_json
+from gradekit.watch.ways import PageOf, Sink, Way
+from gradekit_lms.hand_in_store import StoredSource
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import LtiStore, PageScore, Upload
 
@@ -34,18 +33,8 @@ def open_lti_way(course: RunningCourse) -> Way:
 class LtiSource(StoredSource[Upload]):
     """Hand-ins that `gradekit lti` has stored."""
 
-    @property
-    def place(self) -> Path:
-        return self._in_store.hand_ins
 
-    def start(self, once: bool) -> None:
-        """`gradekit lti` takes the uploads."""
-
-    def close(self) -> None:
-        """There is nothing to stop."""
-
-
-class LtiSink(FolderSink):
+class LtiSink(Sink):
     """Pages for `gradekit lti` to show, and grades for it to send."""
 
     done = "released"

@@ -1,12 +1,19 @@
-"""The pages of `gradekit lti`, made from one template, with headers that let nothing in them run."""
+"""The pages of `gradekit lti`, made from one template, with headers that let nothing in them run, and its sessions.
 
-from typing import Any
+A session says who a browser is of, until it is closed, nothing is done for a while, or somebody leaves.
+"""
+
+import time
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, PackageLoader
+from msgspec.structs import astuple
 from starlette.responses import HTMLResponse, Response
 
+from gradekit_lms.lti.launches import Seals
 from gradekit_lms.lti.lti_settings import LtiHandIns, origin_of
+from gradekit_lms.lti.lti_store import Target
 
 #: in the address of a page that reloads itself
 WAITS = "waits"
@@ -61,3 +68,49 @@ class Pages:
             "Referrer-Policy": "same-origin",
             "Cache-Control": "no-store",
         }
+
+
+class SignedIn(NamedTuple):
+    """A student's session is for one assignment. `began` is in seconds, as `time.time` has it."""
+
+    student: str
+    assignment: str
+    target: Target
+    began: float
+
+
+class Sessions:
+    """They are in the browsers' cookies, and nowhere else."""
+
+    def __init__(self, settings: LtiHandIns, seals: Seals) -> None:
+        self._idle, self._whole = settings.idle_minutes * 60, settings.session_hours * 3600
+        self._seals = seals
+        #: by student, when all sessions of theirs were ended
+        self._left: dict[str, float] = {}
+
+    def sealed(self, session: SignedIn) -> str:
+        """The session for as long as it may be idle from now on, and in all."""
+        student, assignment, target, began = session
+        seconds = min(self._idle, began + self._whole - time.time())
+        return self._seals.seal("session", seconds, session=[student, assignment, began, *astuple(target)])
+
+    def unsealed(self, text: str) -> SignedIn | None:
+        """The session, if it isn't over."""
+        found = self._seals.unseal("session", text)
+        if found is None:
+            return None
+        student, assignment, began, *target = found["session"]
+        is_over = began <= self._left.get(student, 0.0)
+        return None if is_over else SignedIn(student, assignment, Target(*target), began)
+
+    def form_seal(self, session: SignedIn) -> str:
+        """What the forms on the student's page have."""
+        return self._seals.seal("form", self._whole, of=session[:2])
+
+    def has_form(self, session: SignedIn, seal: str) -> bool:
+        found = self._seals.unseal("form", seal)
+        return found is not None and found["of"] == list(session[:2])
+
+    def end_all(self, student: str) -> None:
+        """End all sessions of a student, those for other assignments and in other browsers, too."""
+        self._left[student] = time.time()

@@ -6,11 +6,11 @@ from typing import Any
 from pylti1p3.names_roles import NamesRolesProvisioningService
 
 from gradekit.course import CourseError
+from gradekit.course.files import read_json
 from gradekit.course.printing import did_you_mean, printable, quoted
 from gradekit.grading.roster import Roster
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit_lms.hand_in_store import read_json
 from gradekit_lms.lti.launches import CLAIM, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Person
@@ -60,14 +60,8 @@ class People:
         """The id of a student who isn't in the gradebook."""
         if not value:
             raise Unknown(f"the LMS doesn't say who this is: {self._claim} is missing")
-        if (
-            usable_name(value) != value
-            or value.strip() != value
-            or value.startswith(".")
-            or "/" in value
-            or not value.isprintable()
-            or len(value) > _LONGEST
-        ):
+        odd = usable_name(value) != value or value.strip() != value or not value.isprintable()
+        if odd or value.startswith(".") or "/" in value or len(value) > _LONGEST:
             raise Unknown(f"nbgrader can't handle a student named {printable(value)}")
         with self._course.gradebook() as book:
             for student in Roster(book.students).by_id(value):
@@ -105,9 +99,8 @@ def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> list[str]
             continue
         new = 0
         for member in members:
-            if member.get("status", "Active") != "Active" or not has_role(
-                {f"{CLAIM}roles": member.get("roles")}, STUDENT_ROLES
-            ):
+            is_student = has_role({f"{CLAIM}roles": member.get("roles")}, STUDENT_ROLES)
+            if member.get("status", "Active") != "Active" or not is_student:
                 continue
             user = str(member.get("user_id") or "")
             values = {"sub": user, "person_sourcedid": str(member.get("lis_person_sourcedid") or "")}

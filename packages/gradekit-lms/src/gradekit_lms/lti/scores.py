@@ -22,11 +22,7 @@ _LONGEST_PAUSE = 3600.0
 _TICK = 0.5
 _SCOPES = "https://purl.imsglobal.org/spec/lti-ags/scope/"
 #: statuses of an answer that have nothing to do with the single grade
-_OF_THE_PLATFORM = (
-    HTTPStatus.UNAUTHORIZED,
-    HTTPStatus.REQUEST_TIMEOUT,
-    HTTPStatus.TOO_MANY_REQUESTS,
-)
+_OF_THE_PLATFORM = (HTTPStatus.UNAUTHORIZED, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 
 
 class GradeSender:

@@ -35,16 +35,15 @@ from gradekit.course import CourseError
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.renamed import is_notebook
+from gradekit.submission.extra_files import is_notebook
 from gradekit_lms.bounded_http import bound_server, host_and_port
 from gradekit_lms.hand_in_store import after, in_utc, is_untouched, log_line, wrong_name
 from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Target, Upload
-from gradekit_lms.lti.pages import WAITS, Pages
+from gradekit_lms.lti.pages import WAITS, Pages, Sessions, SignedIn
 from gradekit_lms.lti.people import STUDENT_ROLES, People, Unknown
 from gradekit_lms.lti.scores import GradeSender
-from gradekit_lms.lti.sessions import Sessions, SignedIn
 
 _SMALL_BYTES = 2**18
 _SMALL_SECONDS = 15.0
@@ -86,11 +85,7 @@ class Service:
                 Route(assignment + "/leave", self._leave, methods=["POST"]),
                 Route(assignment + "/{time}/{page}", self._feedback),
             ],
-            exception_handlers={
-                HTTPException: self._refused,
-                CourseError: self._away,
-                OSError: self._away,
-            },
+            exception_handlers={HTTPException: self._refused, CourseError: self._away, OSError: self._away},
         )
 
     async def _keys(self, request: Request) -> Response:

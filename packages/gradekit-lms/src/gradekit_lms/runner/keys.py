@@ -11,7 +11,7 @@ from pathlib import Path
 from gradekit.course import CourseError
 from gradekit.course.printing import counted, printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit_lms.given_files import read_table
+from gradekit_lms.course_settings import read_table
 
 _COLUMNS = ("student", "key", "assignment")
 _SHORTEST, _LONGEST = 32, 200

@@ -22,12 +22,11 @@ from urllib.parse import unquote
 
 import msgspec
 
-from gradekit.attempts.records import Attempts, Page
-from gradekit.attempts.rules import time_in_words
+from gradekit.attempts.rules import Attempts, Page, time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.printing import printable
-from gradekit.submission.renamed import is_notebook
+from gradekit.submission.extra_files import is_notebook
 from gradekit.watch.status import read_status
 from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
 from gradekit_lms.course_settings import run_job

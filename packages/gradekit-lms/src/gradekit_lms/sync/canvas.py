@@ -57,9 +57,8 @@ class Canvas:
         user = str(found.user_id)
         if getattr(found, "excused", False):
             remote.excused.add(user)
-        entered = getattr(
-            found, "entered_score", None
-        )  # before the points that Canvas takes off for being late
+        # before the points that Canvas takes off for being late
+        entered = getattr(found, "entered_score", None)
         score = found.score if entered is None else entered
         if score is not None:
             remote.scores[user] = float(score)
@@ -69,10 +68,8 @@ class Canvas:
             return
         kind = str(found.submission_type or "")
         # canvasapi makes objects of the attachments in some versions
-        items = [
-            item if isinstance(item, dict) else vars(item)
-            for item in getattr(found, "attachments", None) or []
-        ]
+        attached = getattr(found, "attachments", None) or []
+        items = [item if isinstance(item, dict) else vars(item) for item in attached]
         files = tuple(
             RemoteFile(str(item["id"]), str(item["display_name"]), int(item["size"]), str(item["url"]))
             for item in items

@@ -59,9 +59,12 @@ class Connection(requests.Session):
                         break
                     wait = 2.0**number
                 else:
-                    busy = answer.status_code in (502, 503, 504)
-                    if not (_limited(answer) or (busy and harmless)):
-                        _spare(answer)
+                    code = answer.status_code
+                    # there were too many, so it may be repeated
+                    limited = code == 429 or (code == 403 and "rate limit exceeded" in answer.text.lower())
+                    if not (limited or (code in (502, 503, 504) and harmless)):
+                        if _seconds(answer.headers.get("X-Rate-Limit-Remaining", ""), _LOW) < _LOW:
+                            time.sleep(1)
                         return answer
                     failed.enter_context(answer)
                     wait = _seconds(answer.headers.get("Retry-After", ""), 2.0**number)
@@ -102,19 +105,6 @@ class Connection(requests.Session):
             ) from None
         if written != size:
             raise LmsError(f"{path.name} arrived with another size than announced, {size} bytes: {_AGAIN}")
-
-
-def _limited(answer: requests.Response) -> bool:
-    """Whether the request was refused because there were too many, and may be repeated."""
-    return answer.status_code == 429 or (
-        answer.status_code == 403 and "rate limit exceeded" in answer.text.lower()
-    )
-
-
-def _spare(answer: requests.Response) -> None:
-    """Wait a second when Canvas's quota is nearly used up."""
-    if _seconds(answer.headers.get("X-Rate-Limit-Remaining", ""), _LOW) < _LOW:
-        time.sleep(1)
 
 
 def _seconds(text: str, default: float) -> float:

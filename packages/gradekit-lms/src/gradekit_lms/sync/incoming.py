@@ -49,21 +49,15 @@ def match_people(
         roster = Roster(entries.values())
         for person in people:
             try:
-                known = (
-                    roster.by_number(person.number)
-                    or roster.by_id(person.id)
-                    or roster.by_email(person.email)
-                )
-                student = only(known, person.shown) or person.id
+                known = roster.by_number(person.number) or roster.by_id(person.id)
+                student = only(known or roster.by_email(person.email), person.shown) or person.id
             except CourseError as error:
                 notes["Not matched with a student"].append(str(error))
                 continue
             number = entries[student].lms_user_id if student in entries else None
             if student not in entries and not _ID.fullmatch(student):
                 what = (
-                    "no login or ID number"
-                    if not student
-                    else f"the id {student!r}, which can't name a folder"
+                    f"the id {student!r}, which can't name a folder" if student else "no login or ID number"
                 )
                 notes[
                     f"Not added, since {lms.product} gives no usable id. Add them with `nbgrader db student add ID "
@@ -316,11 +310,8 @@ class _Warnings(logging.Logger):
 def _place(name: str) -> Path | None:
     """The path of a file below its student's folder; None if it isn't below it, or can't be written."""
     parts = PurePosixPath(name.replace("\\", "/")).parts
-    if not parts or any(
-        part in ("..", "/") or "\0" in part or len(os.fsencode(part)) > 200 for part in parts
-    ):
-        return None
-    return Path(*parts)
+    bad = any(part in ("..", "/") or "\0" in part or len(os.fsencode(part)) > 200 for part in parts)
+    return None if bad or not parts else Path(*parts)
 
 
 def _digest(folder: Path) -> str:

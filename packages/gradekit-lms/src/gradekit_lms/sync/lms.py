@@ -1,16 +1,24 @@
-"""What `gradekit lms sync` needs from an LMS, in terms of neither Canvas nor Moodle."""
+"""What `gradekit lms sync` needs from an LMS, in terms of neither Canvas nor Moodle, and its settings, `c.LmsSync`."""
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
+from traitlets import Bool, Dict, Enum, Integer, Unicode
+from traitlets.config import Configurable
 
-from gradekit.attempts.records import file_name
-from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.attempts.rules import file_name
+from gradekit.course import Assignment, CourseError
+from gradekit.course.files import STATE_FOLDER, read_json, write_json
+from gradekit.course.printing import did_you_mean
+from gradekit.grading.running_course import RunningCourse
+from gradekit_lms.course_settings import require_known, secret_in
+from gradekit_lms.sync import LMS_TOKEN
 
 #: what has to be said, below headings
 Notes = defaultdict[str, list[str]]
@@ -123,13 +131,12 @@ class State(msgspec.Struct):
 
     @classmethod
     def of(cls, root: Path, assignment: str) -> "State":
-        try:
-            return msgspec.json.decode(_path(root, assignment).read_bytes(), type=cls)
-        except (OSError, ValueError):
-            return cls()
+        with suppress(OSError):
+            return read_json(_path(root, assignment), cls) or cls()
+        return cls()
 
     def save(self, root: Path, assignment: str) -> None:
-        write_atomically(_path(root, assignment), msgspec.json.encode(self).decode())
+        write_json(_path(root, assignment), self)
 
 
 def folder_of_state(root: Path) -> Path:
@@ -138,3 +145,77 @@ def folder_of_state(root: Path) -> Path:
 
 def _path(root: Path, assignment: str) -> Path:
     return folder_of_state(root) / f"{file_name(assignment)}.json"
+
+
+class LmsSync(Configurable):
+    """Which course in Canvas or Moodle belongs to this one, and what is exchanged."""
+
+    product = Enum(("", "canvas", "moodle"), "", help="the LMS").tag(config=True)
+    address = Unicode(
+        "", help="its address, such as https://canvas.example.edu; the token is sent nowhere else"
+    ).tag(config=True)
+    course = Integer(0, help="the course's number, in the address of its page").tag(config=True)
+    assignments = Dict(
+        value_trait=Integer(),
+        help="the number of each assignment that is exchanged, in the address of its page",
+    ).tag(config=True)
+    token_file = Unicode("", help=f"file with the token, unless ${LMS_TOKEN} has it").tag(config=True)
+    max_megabytes = Integer(100, min=1, help="size of a file that is downloaded").tag(config=True)
+    pages = Bool(True, help="send the feedback page with the score").tag(config=True)
+    scale = Bool(False, help="convert scores, where the LMS has other maximum points").tag(config=True)
+
+    @classmethod
+    def of(cls, course: RunningCourse) -> "LmsSync":
+        """The settings of a course.
+
+        Raises:
+            CourseError: one is unknown, missing, or names an assignment that there isn't.
+        """
+        require_known(cls, course)
+        settings = cls(config=course.config)
+        for name, example in {
+            "product": '"canvas"',
+            "address": '"https://canvas.example.edu"',
+            "course": "123",
+            "assignments": '{"01_intro": 456}',
+        }.items():
+            if not getattr(settings, name):
+                raise CourseError(
+                    f"{course.last_file} must say where to exchange: c.LmsSync.{name} = {example}"
+                )
+        if not settings.address.startswith(("https://", "http://127.0.0.1:")):
+            raise CourseError(f"{course.last_file}: c.LmsSync.address must begin with https://")
+        names = [assignment.name for assignment in course.layout.assignments()]
+        for name in settings.assignments:
+            if name not in names:
+                raise CourseError(
+                    f"{course.last_file}: c.LmsSync.assignments has {name}, which the course doesn't have"
+                    f"{did_you_mean(name, names)}"
+                )
+        return settings
+
+    def token(self, course: RunningCourse, given: str) -> str:
+        """The token that was given in the environment, or that of the file.
+
+        Raises:
+            CourseError: there is none, or others can read its file.
+        """
+        token = given.strip() or secret_in(course.root, self.token_file)
+        if not token:
+            raise CourseError(
+                f"{self.product.title()} needs a token: in ${LMS_TOKEN}, or in a file that only you can read, "
+                'c.LmsSync.token_file = "token.txt"'
+            )
+        return token
+
+    def number_of(self, assignment: Assignment) -> int:
+        """The number of an assignment in the LMS.
+
+        Raises:
+            CourseError: it has none.
+        """
+        if assignment.name not in self.assignments:
+            raise CourseError(
+                f"c.LmsSync.assignments has no {assignment.name}: add its number, from the address of its page"
+            )
+        return int(self.assignments[assignment.name])

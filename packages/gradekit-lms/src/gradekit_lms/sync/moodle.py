@@ -93,11 +93,8 @@ class Moodle:
         if found["userid"]:
             return (str(found["userid"]),)
         group = found.get("groupid", 0)
-        return tuple(
-            str(user["id"])
-            for user in self._users
-            if any(each["id"] == group for each in user.get("groups", [])) and _is_student(user)
-        )
+        students = [user for user in self._users if _is_student(user)]
+        return tuple(str(u["id"]) for u in students if group in [each["id"] for each in u.get("groups", [])])
 
     def download(self, file: RemoteFile, path: Path) -> None:
         if not file.url.startswith(f"{self._connection.address}/"):
@@ -198,13 +195,10 @@ class Moodle:
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Moodle's form of nested arguments: `options[0][name]`."""
-    items = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    )
-    if items is None:
+    if not isinstance(value, dict | list):
         yield name, value
         return
-    for key, each in items:
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         yield from _flat(each, f"{name}[{key}]" if name else str(key))
 
 
@@ -217,10 +211,8 @@ def _is_student(user: dict[str, Any]) -> bool:
 def _person(user: dict[str, Any]) -> LmsPerson:
     name = str(user.get("idnumber") or user.get("username") or "")
     first, _, last = str(user.get("fullname") or "").rpartition(" ")
-    texts = [
-        str(user.get(key) or other)
-        for key, other in {"firstname": first, "lastname": last, "email": ""}.items()
-    ]
+    others = {"firstname": first, "lastname": last, "email": ""}
+    texts = [str(user.get(key) or other) for key, other in others.items()]
     return LmsPerson(str(user["id"]), name, *texts)
 
 

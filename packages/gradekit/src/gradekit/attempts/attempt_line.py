@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gradekit.attempts.records import AttemptRecord, Attempts, Outcomes
 from gradekit.attempts.rules import (
+    AttemptRecord,
+    Attempts,
     Chance,
     Counts,
+    Outcomes,
     Rule,
     Shows,
     Turn,
@@ -182,15 +184,14 @@ def _what_counts(
         if best:
             return _("This attempt counts: it is your best so far.")
         return _("This attempt counts.") if over else _("This attempt counts unless you hand in again.")
-    number = known.index(counting) + 1
-    values = {"number": number, "points": points_in_words(counting.score)}
+    values = {"number": known.index(counting) + 1, "points": points_in_words(counting.score)}
     if best and over:
         return _("Attempt %(number)s, with %(points)s, counts: it is your best.", **values)
     if best:
         return _("Attempt %(number)s, with %(points)s, counts: it is your best so far.", **values)
     if over:
-        return _("Attempt %(number)s counts: it is your last.", number=number)
-    return _("Attempt %(number)s counts: it is your last so far.", number=number)
+        return _("Attempt %(number)s counts: it is your last.", **values)
+    return _("Attempt %(number)s counts: it is your last so far.", **values)
 
 
 def _changes(since: int, before: AttemptRecord, record: AttemptRecord, page: NotebookPage) -> Changes:
@@ -209,10 +210,7 @@ def _changes(since: int, before: AttemptRecord, record: AttemptRecord, page: Not
 
 
 def _right(outcomes: Outcomes) -> dict[str, bool]:
-    return {
-        name: all(outcome == CheckOutcome.PASSED for outcome in checks.values())
-        for name, checks in outcomes.items()
-    }
+    return {name: set(checks.values()) <= {CheckOutcome.PASSED} for name, checks in outcomes.items()}
 
 
 def _passed(outcomes: Outcomes) -> dict[str, bool]:

@@ -1,25 +1,46 @@
 """The rules of attempts: how many pages a student gets in a period, what they show, and which attempt counts.
 
 A course may offer a second chance: one more hand-in, after the deadline and the feedback, for a share of the points
-that it gains.
+that it gains. A student's attempts at an assignment are recorded in `.gradekit/attempts/<assignment>/<student>.json`.
 """
 
+import hashlib
 import math
-from collections.abc import Sequence
+import os
+from bisect import insort
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from operator import attrgetter
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote
 
+from msgspec import Struct
 from traitlets import Bunch, Enum, Float, Integer, TraitError, validate
 from traitlets.config import Configurable
 
-from gradekit.attempts.records import AttemptRecord, Attempts
+from gradekit.course import CourseError
 from gradekit.course.configuration import PerAssignment
+from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.language import _, month_name
+from gradekit.verdict.results import SubmissionResult
 
+#: version of the stored form; a file of another version is read as empty
+_SCHEMA = 1
+#: bytes of a quoted name; a longer one is cut and gets a hash
+_LONGEST = 180
+#: the outcomes of the checks of a notebook, by grade_id and by the check's name
+Outcomes = dict[str, dict[str, str]]
 #: the longest period, and the longest pause or grace period: a year
 _MAX_HOURS = 366 * 24
 _MAX_MINUTES = 60 * _MAX_HOURS
+
+
+class Page(StrEnum):
+    HELD = "held"
+    RELEASED = "released"
 
 
 class Shows(StrEnum):
@@ -45,6 +66,99 @@ class Rule:
     shows: Shows = Shows.EVERYTHING
     grace: timedelta = timedelta()
     counts: Counts = Counts.LAST
+
+
+class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """One attempt.
+
+    Args:
+        handed_in: when, with time zone UTC. No two attempts of a student have the same time.
+        earned: the automatic points of each notebook, before the penalty. Points from manual grading are not included.
+        penalty: points deducted for handing in late.
+        notebooks: the outcomes of the checks of each notebook.
+        due: when the page may be released.
+        final: whether the page was written after the deadline, when it shows everything.
+        second_chance: whether it was handed in after the deadline, for a share of the points that it gains.
+        digest: of its notebooks as they were graded; empty in records of older versions.
+    """
+
+    handed_in: datetime
+    earned: dict[str, float]
+    max_points: float
+    penalty: float
+    notebooks: dict[str, Outcomes]
+    due: datetime
+    page: Page = Page.HELD
+    final: bool = False
+    second_chance: bool = False
+    digest: str = ""
+
+    @property
+    def points(self) -> float:
+        """The automatic points of all notebooks, before the penalty."""
+        return sum(self.earned.values())
+
+    @property
+    def score(self) -> float:
+        """The points after the penalty, never below 0."""
+        return max(0.0, self.points - self.penalty)
+
+
+_TIME: Callable[[AttemptRecord], datetime] = attrgetter("handed_in")
+
+
+class _Stored(Struct, forbid_unknown_fields=True):
+    schema: int
+    attempts: list[AttemptRecord]
+
+
+class Attempts:
+    """The attempts of one student at one assignment, oldest first."""
+
+    def __init__(self, path: Path, records: Iterable[AttemptRecord] = ()) -> None:
+        self._path = path
+        self.records = sorted(records, key=_TIME)
+
+    @classmethod
+    def load(cls, root: Path, assignment: str, student: str) -> Self:
+        """The stored attempts; none if there are none, or the file is damaged or of another schema version.
+
+        Raises:
+            CourseError: the file can't be opened.
+        """
+        path = root / STATE_FOLDER / "attempts" / file_name(assignment) / f"{file_name(student)}.json"
+        try:
+            stored = read_json(path, _Stored)
+        except OSError as error:
+            raise CourseError(f"{path} can't be read ({error.strerror}): make it readable") from error
+        return cls(path, stored.attempts if stored and stored.schema == _SCHEMA else ())
+
+    def at(self, handed_in: datetime) -> AttemptRecord | None:
+        return next((record for record in self.records if record.handed_in == handed_in), None)
+
+    def add(self, record: AttemptRecord) -> None:
+        """Add an attempt, or replace the one that was handed in at the same time."""
+        self.records = [other for other in self.records if other.handed_in != record.handed_in]
+        insort(self.records, record, key=_TIME)
+
+    def store(self) -> None:
+        write_json(self._path, _Stored(_SCHEMA, self.records))
+
+
+def outcomes_of(result: SubmissionResult) -> Outcomes:
+    """The part of a notebook's result that a record stores."""
+    return {
+        exercise.grade_id: {check.name: str(check.outcome) for check in exercise.checks}
+        for exercise in result.exercises
+    }
+
+
+def file_name(name: str) -> str:
+    """A file name for any name of a student or an assignment; different names have different ones."""
+    quoted = quote(os.fsencode(name), safe=" ").replace(".", "%2E")
+    if len(quoted) <= _LONGEST:
+        return quoted
+    return f"{quoted[:_LONGEST]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True)
@@ -140,10 +254,9 @@ class Chance:
                 "there is no record of an attempt before the deadline, which a second chance would improve on. "
                 "`gradekit watch` records attempts"
             )
-        if handed_in > deadline + self.lasts:
-            raise NoChance(
-                f"it was handed in after {time_in_words(deadline + self.lasts)}, when the second chance had ended"
-            )
+        end = deadline + self.lasts
+        if handed_in > end:
+            raise NoChance(f"it was handed in after {time_in_words(end)}, when the second chance had ended")
         used = next((record for record in earlier if record.second_chance), None)
         if used is not None:
             raise NoChance(
@@ -229,11 +342,6 @@ class AttemptRules(Configurable):
 
     def of(self, assignment: str) -> Rule:
         rules = AttemptRules(**AttemptRules.per_assignment.of(self, assignment))
-        return Rule(
-            rules.attempts,
-            timedelta(hours=rules.period_hours),
-            timedelta(minutes=rules.pause_minutes),
-            Shows(rules.shows),
-            timedelta(minutes=rules.grace_minutes),
-            Counts(rules.counts),
-        )
+        period, pause = timedelta(hours=rules.period_hours), timedelta(minutes=rules.pause_minutes)
+        grace = timedelta(minutes=rules.grace_minutes)
+        return Rule(rules.attempts, period, pause, Shows(rules.shows), grace, Counts(rules.counts))

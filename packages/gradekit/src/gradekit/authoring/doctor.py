@@ -16,13 +16,13 @@ from gradekit.authoring.standalone import requirements_of
 from gradekit.checks.reference import Store
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course, CourseError, refuse_pattern
-from gradekit.course.environment import activation
 from gradekit.course.kernels import COLD, LIMITED, SANDBOX, is_installed, require_kernel
+from gradekit.course.operating_system import activation
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.bind import require_bound
-from gradekit.nbgrader_plugin.gradebook_state import shown_url
-from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin.course_folders import shown_url
+from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.session.runner import CellState
 from gradekit.session.session import Session
 from gradekit.verdict.result_cache import installed_version

@@ -18,9 +18,8 @@ from types import ModuleType
 from gradekit.course import Assignment, Course, CourseError, read_notebook
 from gradekit.course.cells import runs_before_checks, without_markers
 from gradekit.course.printing import quoted
-from gradekit.submission.names import bound_at_top, defined_names
+from gradekit.submission.names import bound_at_top, defined_names, parse
 from gradekit.submission.statements import globals_in
-from gradekit.submission.syntax import parse
 
 MODULE = "earlier"
 _FILE = f"{MODULE}.py"

@@ -21,7 +21,7 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.cells import DEMO_TAG
 from gradekit.course.files import files_in
 from gradekit.course.printing import quoted
-from gradekit.submission.syntax import parse
+from gradekit.submission.names import parse
 from gradekit.verdict.result_cache import installed_version
 
 _FOLDER = "standalone"

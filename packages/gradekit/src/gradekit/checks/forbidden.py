@@ -10,8 +10,7 @@ import pytest
 from gradekit.checks.comparison import fail
 from gradekit.course.cells import exercise_name
 from gradekit.session.proxy import Student
-from gradekit.submission.names import mentions, own_names, roundabout
-from gradekit.submission.syntax import parse
+from gradekit.submission.names import mentions, own_names, parse, roundabout
 
 #: Names of torch's own attention, in all its forms.
 #:

@@ -18,7 +18,7 @@ from typing import Any
 from gradekit.checks.shared_modules import importable
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import FileStamp, file_stamp
-from gradekit.submission.syntax import imported_by
+from gradekit.submission.names import imported_by
 
 _FILE_NAME = "try_it.py"
 #: the variable in that file that lists the mistakes that no snippet shows: reason -> ids

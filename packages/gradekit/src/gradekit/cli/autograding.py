@@ -260,7 +260,7 @@ def start_server(
 ) -> None:
     """Start the sandbox's kernel server, so that it imports what these assignments need while this process imports its own."""
     if not scheduler and sandbox != NONE:
-        from gradekit.course.libraries import libraries_of, modules_for
+        from gradekit.course.kernels import libraries_of, modules_for
         from sandbox_kernel.start import launch_server
 
         launch_server(course.layout.hidden, modules_for(libraries_of(assignments)))
@@ -399,7 +399,7 @@ def _watch(options: argparse.Namespace) -> int:
     from gradekit.grading.autograde import GradingOptions
     from gradekit.watch.loop import Watch
     from gradekit.watch.status import Event
-    from gradekit.watch.watched import WatchOptions
+    from gradekit.watch.waiting import WatchOptions
 
     def report(event: Event) -> None:
         print(event.as_json() if options.json else event.line(), flush=True)

@@ -19,8 +19,8 @@ import msgspec
 from gradekit.cli import Commands, course_of, print_lines
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_graded_cell, is_test_cell
-from gradekit.course.environment import activation, as_typed
 from gradekit.course.files import write_atomically
+from gradekit.course.operating_system import activation, as_typed
 from gradekit.course.printing import quoted
 
 if TYPE_CHECKING:

@@ -159,8 +159,7 @@ class Assignment:
 
     def kind_of(self, notebook: str, cell: "NotebookNode") -> CellKind | None:
         """The kind of a cell in the notebook called `notebook`; None if nbgrader doesn't know the cell."""
-        found = nbgrader_metadata(cell)
-        name = grade_id(cell)
+        found, name = nbgrader_metadata(cell), grade_id(cell)
         if not name:
             return None
         if found.get("task"):
@@ -181,12 +180,11 @@ class Assignment:
         The file is `<notebook>/<grade_id>.py` or `<grade_id>.py` in the checks folder. If test cells of several
         notebooks share a grade_id, only the first form binds them.
         """
-        own = self.checks / notebook / f"{grade_id}.py"
+        own, shared = self.checks / notebook / f"{grade_id}.py", self.checks / f"{grade_id}.py"
         if grade_id in NOT_CHECKS:
             return None
         if own.is_file():
             return own
-        shared = self.checks / f"{grade_id}.py"
         return shared if shared.is_file() and not self.is_shared(grade_id) else None
 
     def catalogue(self, name: str) -> list[Path]:
@@ -199,13 +197,13 @@ class Assignment:
         """
         file, folder = self.checks / f"{name}.py", self.checks / name
         modules = sorted(path for path in self.catalogued() if path.parent == folder)
-        if modules and file.exists():
+        if not file.exists():
+            return [path for path in modules if not path.name.startswith("_")]
+        if modules:
             raise CourseError(
                 f"{file} and the folder {folder} both exist: remove one, or move the file into the folder"
             )
-        if file.exists():
-            return [file]
-        return [path for path in modules if not path.name.startswith("_")]
+        return [file]
 
     def module_for(self, name: str, cell: str) -> Path:
         """The module of one of the `CATALOGUES` that an entry about the answer cell `cell` belongs in."""

@@ -1,13 +1,26 @@
-"""nbgrader's metadata of cells: what kind a cell is, and which cells belong together."""
+"""Cells: of what kind they are by nbgrader's metadata, which belong together, their pictures, and which are in doubt.
 
+What is uncertain goes to a person, never to 0. A 0 is given by a check that failed, or because there is nothing to
+grade. A repair that may be wrong, an answer in an odd place, or two tries that disagree are doubts.
+"""
+
+import contextlib
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw
+
+from gradekit.course.files import STATE_FOLDER, read_json, write_json
 
 if TYPE_CHECKING:  # importing nbformat takes most of a second
     from nbformat import NotebookNode
+
 
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
@@ -15,6 +28,16 @@ DEMO_TAG = "demo"
 #: the grade_id that nbgrader's editor makes up
 _AUTOMATIC = re.compile(r"cell-[0-9a-f]{8,}")
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+#: a picture in the text itself, as Colab writes a pasted one
+DATA = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]+")
+#: an address of an attachment; it may be percent-encoded
+ADDRESS = "attachment:"
+SVG = "image/svg+xml"
+#: the types of pictures that a page shows, the best one first
+PICTURE_KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp", SVG)
+_BUNDLES = msgspec.json.Decoder(dict[str, dict[str, str | list[str]]])
+#: by name, the data of an attachment by type
+Attachments = dict[str, dict[str, str]]
 
 
 class CellKind(StrEnum):
@@ -132,3 +155,74 @@ def is_locked_cell(cell: "NotebookNode") -> bool:
 def find_cell(notebook: "NotebookNode", name: str) -> "NotebookNode | None":
     """The cell with grade_id `name`."""
     return next((cell for cell in notebook.cells if grade_id(cell) == name), None)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a person has to look at the score of the graded cell `grade_id`, in a sentence for student and TA.
+
+    Until then the cell has the points that are certain, and none rather than 0. If the doubt `stands_by` the score, as
+    for full marks that nbgrader's own rule awards, the cell does not wait for manual grading.
+    """
+
+    grade_id: str
+    why: str
+    stands_by: bool = False
+
+
+def certain_score(earned: float | None, doubted: bool) -> float | None:
+    """The automatic score to store: None, so that formgrader asks for one, if an earned 0 is in doubt."""
+    return earned or None if doubted else earned
+
+
+def decided_by_a_person(what: str) -> str:
+    """A sentence about something uncertain, and what follows from it."""
+    return f"{what}. A person will decide how many points this gets."
+
+
+def keep_added(root: Path, assignment: str, added: Mapping[str, Iterable[str]]) -> None:
+    """Record more cells, by notebook.
+
+    Args:
+        root: the course's folder.
+    """
+    kept = _kept(root, assignment)
+    kept |= {notebook: sorted({*kept.get(notebook, ()), *cells}) for notebook, cells in added.items()}
+    write_json(_path(root, assignment), kept)
+
+
+def added_cells(root: Path, assignment: str, notebook: str) -> frozenset[str]:
+    """The grade_ids that were recorded."""
+    return frozenset(_kept(root, assignment).get(notebook, ()))
+
+
+def _kept(root: Path, assignment: str) -> dict[str, list[str]]:
+    with contextlib.suppress(OSError):
+        return read_json(_path(root, assignment), dict[str, list[str]]) or {}
+    return {}
+
+
+def _path(root: Path, assignment: str) -> Path:
+    return root / STATE_FOLDER / "added_cells" / f"{assignment}.json"
+
+
+def read_attachments(raw: Raw) -> Attachments | None:
+    """The attachments of a cell, whatever they contain; None if they don't have the form of attachments."""
+    try:
+        found = _BUNDLES.decode(raw)
+    except msgspec.ValidationError:
+        return None
+    return {
+        name: {kind: data if isinstance(data, str) else "".join(data) for kind, data in bundle.items()}
+        for name, bundle in found.items()
+    }
+
+
+def picture_in(bundle: Mapping[str, object]) -> str:
+    """The type of the picture among the data of an output or an attachment; empty if there is none."""
+    return next((kind for kind in PICTURE_KINDS if kind in bundle), "")
+
+
+def without_data(text: str) -> str:
+    """The text without the pictures in it, which don't count as text."""
+    return DATA.sub("", text)

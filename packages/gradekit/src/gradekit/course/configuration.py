@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,9 @@ class Configuration:
         known = kind.class_trait_names(config=True)
         for name in self.config.get(section, {}):
             if name not in known:
-                raise self._error(section, name, f"there is no such setting{_perhaps(name, known, section)}")
+                near = difflib.get_close_matches(name, known, 1)
+                remedy = f"did you mean c.{section}.{near[0]}?" if near else "remove the line"
+                raise self._error(section, name, f"there is no such setting: {remedy}")
         try:
             kind(config=self.config)
         except TraitError as error:
@@ -198,30 +199,22 @@ class _Application(NbGrader):
 
 def _files_of(app: NbGrader) -> tuple[Path, ...]:
     """The files that were read, in order. traitlets doesn't list those that another one loads."""
-    return tuple(dict.fromkeys(part for name in app.loaded_config_files for part in _with_parts(Path(name))))
-
-
-def _with_parts(path: Path) -> Iterator[Path]:
-    for name in _SUBCONFIG.findall(_text(path)) if path.suffix == ".py" else ():
-        if (path.parent / name).is_file():
-            yield path.parent / name
-    yield path
+    found: dict[Path, None] = {}
+    for path in map(Path, app.loaded_config_files):
+        names = _SUBCONFIG.findall(_text(path)) if path.suffix == ".py" else []
+        found |= dict.fromkeys([*filter(Path.is_file, (path.parent / name for name in names)), path])
+    return tuple(found)
 
 
 def _require_this_name(path: Path) -> None:
-    found = _EARLIER_NAME.search(_text(path))
-    if found:
-        line = _text(path).count("\n", 0, found.end()) + 1
-        raise CourseError(
-            f"{path}, line {line}: {found[1]} is called {_EARLIER_NAMES[found[1]]} now: write "
-            f"`{_EARLIER_NAMES[found[1]]}` in its place"
-        )
+    if found := _EARLIER_NAME.search(_text(path)):
+        line, now = _text(path).count("\n", 0, found.end()) + 1, _EARLIER_NAMES[found[1]]
+        raise CourseError(f"{path}, line {line}: {found[1]} is called {now} now: write `{now}` in its place")
 
 
 def _broken_file(path: str, error: BaseException) -> CourseError:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    line = lines[-1] if lines else None
-    what = str(error)
+    line, what = lines[-1] if lines else None, str(error)
     if isinstance(error, SyntaxError) and error.filename == path:
         line, what = error.lineno, error.msg
     elif isinstance(error, ValueError) and hasattr(error, "lineno"):  # JSON
@@ -250,11 +243,6 @@ def _place_of(section: str, trait: str, files: tuple[Path, ...]) -> str:
             if lines:
                 return f"{path}, line {lines[-1]}"
     return str(files[-1]) if files else "nbgrader's configuration"
-
-
-def _perhaps(name: str, known: list[str], section: str) -> str:
-    near = difflib.get_close_matches(name, known, 1)
-    return f": did you mean c.{section}.{near[0]}?" if near else ": remove the line"
 
 
 def _text(path: Path) -> str:

@@ -45,12 +45,8 @@ class CourseTime(Configurable):
         """The moment in the course's zone, and in UTC if that is another."""
         local = moment.astimezone(self.tz)
         seconds = ":%S" if local.second else ""
-        text = f"{local:%Y-%m-%d %H:%M{seconds} %Z}"
-        return (
-            text
-            if local.utcoffset() == timedelta()
-            else f"{text} ({moment.astimezone(UTC):%H:%M{seconds}} UTC)"
-        )
+        in_utc = f" ({moment.astimezone(UTC):%H:%M{seconds}} UTC)" if local.utcoffset() else ""
+        return f"{local:%Y-%m-%d %H:%M{seconds} %Z}{in_utc}"
 
     def read(self, text: str) -> datetime:
         """The moment that a person wrote, in the course's zone unless the text has another.

@@ -6,6 +6,9 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from gradekit.course.operating_system import open_safely
 
@@ -15,19 +18,36 @@ FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 STATE_FOLDER = ".gradekit"
 #: bytes of a text that somebody else wrote
 SMALL_TEXT = 200_000
+_Value = TypeVar("_Value")
 
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a file, or leave it as it is, so that a killed command leaves no partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(
-        f".{path.name}.{os.getpid()}.unfinished"
-    )  # another process may write the same file
+    # another process may write the same file
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         unfinished.write_text(text, encoding="utf-8")
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a value of msgspec's types, as `write_atomically` does."""
+    write_atomically(path, msgspec.json.encode(value).decode())
+
+
+def read_json(path: Path, kind: type[_Value]) -> _Value | None:
+    """The value in a file; None if there is none, or another version wrote it.
+
+    Raises:
+        OSError: it is there, but can't be read.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def handed_in_text(path: Path) -> str:

@@ -50,9 +50,8 @@ _spoken: ContextVar[_Spoken] = ContextVar("_spoken", default=_IN_ENGLISH)
 
 def _(text: str, /, **values: object) -> str:
     """The text in the current language, with values in place of `%(name)s`."""
-    found = (
-        _spoken.get().texts.gettext(text) if text else ""
-    )  # gettext's own text for "" is about the catalogue
+    # gettext's own text for "" is about the catalogue
+    found = _spoken.get().texts.gettext(text) if text else ""
     return found % values if values else found
 
 

@@ -8,7 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from gradekit.course import Assignment, CourseError
-from gradekit.course.libraries import libraries_of
+from gradekit.course.kernels import libraries_of
 from gradekit.course.printing import quoted
 from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.instructors_text import instructors_texts, put_instructors_text
@@ -16,7 +16,7 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import LocalWorkers, Task, local_workers
 from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.converters import reason_of
-from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.verdict.job import GradingJob
 from gradekit.verdict.opened import OpenedNotebook, open_notebook
 from gradekit.verdict.progress import NotebookProgress

@@ -29,7 +29,7 @@ from nbgrader.preprocessors import (
     OverwriteKernelspec,
 )
 
-from gradekit.nbgrader_plugin.exporter import SubmissionExporter
+from gradekit.nbgrader_plugin.steps import SubmissionExporter
 
 #: how many cells are remembered; a class whose students change their metadata must not fill the memory
 _MOST = 10_000

@@ -14,7 +14,7 @@ from nbgrader.api import (
 )
 from sqlalchemy.orm import joinedload
 
-from gradekit.course.doubts import certain_score
+from gradekit.course.cells import certain_score
 from gradekit.verdict.results import Status, SubmissionResult
 
 

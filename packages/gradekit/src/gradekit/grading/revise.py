@@ -24,7 +24,7 @@ from nbgrader.api import (
 
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell, nbgrader_metadata
-from gradekit.nbgrader_plugin.cell_rows import CellChanges, CellKinds, RowKind, cells_in, recorded_cells
+from gradekit.nbgrader_plugin.bind import CellChanges, CellKinds, RowKind, cells_in, recorded_cells
 
 #: a notebook and the grade_id of a cell in it
 CellPlace = tuple[str, str]

@@ -21,15 +21,19 @@ from gradekit.course.files import STATE_FOLDER, files_in, notebooks_in, written_
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import did_you_mean, quoted
 from gradekit.grading.grades import RecordedScores, is_done
-from gradekit.nbgrader_plugin import gradebook_state
 from gradekit.nbgrader_plugin.course_folders import (
     beside_of,
+    gradebook_problem,
     handed_in,
     in_doubt,
+    no_driver,
     rename_students,
+    shown_url,
+    sqlite_file,
+    url_in,
     usable_name,
 )
-from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.submission.extra_files import own_files, time_handed_in
 from gradekit.verdict.results import SubmissionResult
 
@@ -38,11 +42,11 @@ if TYPE_CHECKING:  # it imports all of nbgrader's commands
 
 #: our classes that have settings, each with the sections that it inherits
 _OURS = (
-    ("gradekit.nbgrader_plugin.run_checks.RunChecks", "Execute"),
+    ("gradekit.nbgrader_plugin.steps.RunChecks", "Execute"),
     ("gradekit.nbgrader_plugin.late.LatePenalty",),
     ("gradekit.nbgrader_plugin.late.SecondChance",),
     ("gradekit.nbgrader_plugin.rubric.ShowRubric",),
-    ("gradekit.nbgrader_plugin.solution_passes.SolutionPasses",),
+    ("gradekit.nbgrader_plugin.generating.SolutionPasses",),
     ("gradekit.attempts.rules.AttemptRules",),
     ("gradekit.course.language.FeedbackPage",),
     ("gradekit.course.course_time.CourseTime",),
@@ -133,7 +137,7 @@ class RunningCourse:
         except SQLAlchemyError as error:
             reason = str(error).splitlines()[0]
             raise GradebookAway(
-                f"the gradebook {gradebook_state.shown_url(self._db_url)} can't be opened: {reason}"
+                f"the gradebook {shown_url(self._db_url)} can't be opened: {reason}"
             ) from error
 
     def require_gradebook(self, writing: bool = False) -> None:
@@ -148,9 +152,9 @@ class RunningCourse:
                 f"{path} does not exist: run `nbgrader generate_assignment NAME --force` for each assignment first"
             )
         try:
-            problem = gradebook_state.gradebook_problem(self._db_url, writing)
+            problem = gradebook_problem(self._db_url, writing)
         except ImportError as error:
-            raise CourseError(gradebook_state.no_driver(error)) from error
+            raise CourseError(no_driver(error)) from error
         if problem:
             raise GradebookAway(problem)
         self._usable = True
@@ -158,11 +162,11 @@ class RunningCourse:
     @property
     def gradebook_file(self) -> Path | None:
         """The file of an SQLite database, which may not exist; None for other databases."""
-        return gradebook_state.sqlite_file(self._db_url)
+        return sqlite_file(self._db_url)
 
     @property
     def _db_url(self) -> str:
-        return gradebook_state.url_in(self.folders)
+        return url_in(self.folders)
 
     def assignments(self) -> set[str]:
         """The assignments in the gradebook: those that were generated."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 
 from gradekit.course import Assignment, Course
-from gradekit.course.libraries import LIBRARIES, modules_for
+from gradekit.course.kernels import LIBRARIES, modules_for
 from gradekit.grading.workers import Workers
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CacheKey

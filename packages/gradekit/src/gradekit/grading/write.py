@@ -17,9 +17,9 @@ from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.converter import AutogradeOne
 from gradekit.grading.running_course import GradebookAway, RunningCourse
+from gradekit.nbgrader_plugin import own_hook
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.late import refusal
-from gradekit.nbgrader_plugin.own_steps import own_hook
 from gradekit.nbgrader_plugin.steps import before_autograde
 
 #: before a second try after an error of the database, which may have restarted

@@ -8,11 +8,16 @@ configure(get_config())
 import os
 import shutil
 import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import nbgrader
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import (
     CheckCellMetadata,
@@ -24,12 +29,16 @@ from nbgrader.preprocessors import (
 )
 from traitlets.config import Config
 from traitlets.config.loader import LazyConfigValue
+from traitlets.utils.importstring import import_item
 from traitlets.utils.nested_update import nested_update
 
-from gradekit.nbgrader_plugin.exporter import SubmissionExporter
-from gradekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before, replace, with_own_hook
-from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.nbgrader_plugin.steps import RepairCells, SaveScores, before_autograde
+from gradekit.nbgrader_plugin.steps import (
+    RepairCells,
+    RunChecks,
+    SaveScores,
+    SubmissionExporter,
+    before_autograde,
+)
 
 __all__ = ["configure"]
 
@@ -44,6 +53,9 @@ _LEFTOVERS = [
     *("._*", ".DS_Store", "__MACOSX", "Thumbs.db", "desktop.ini", ".nfs*"),
     *(".*.ipynb", "*~", "#*#", ".#*", ".~*", "~$*", ".*.sw[nop]"),
 ]
+Hook = Callable[..., object]
+#: a class, or its dotted name if it is one of gradekit's
+_Step = type | str
 
 
 def configure(config: Config) -> None:
@@ -63,8 +75,8 @@ def configure(config: Config) -> None:
     put_before(release, CheckCellMetadata, f"{_HERE}.bind.RequireUniqueNames")
     put_after(release, CheckCellMetadata, f"{_HERE}.bind.BindChecks")
     put_after(release, f"{_HERE}.bind.BindChecks", f"{_HERE}.generating.RequireSameCells")
-    put_after(release, f"{_HERE}.generating.RequireSameCells", f"{_HERE}.solution_passes.SolutionPasses")
-    put_after(release, ClearMarkScheme, f"{_HERE}.released_pictures.RemoveSolutionPictures")
+    put_after(release, f"{_HERE}.generating.RequireSameCells", f"{_HERE}.generating.SolutionPasses")
+    put_after(release, ClearMarkScheme, f"{_HERE}.generating.RemoveSolutionPictures")
     config.GenerateAssignment.preprocessors = release
     config.GenerateAssignment.exporter_class = f"{_HERE}.generating.ReleaseExporter"
 
@@ -112,6 +124,67 @@ def configure(config: Config) -> None:
     if "collect" not in config.ExchangeFactory:  # a hub may have its own exchange
         config.ExchangeFactory.collect = f"{_HERE}.collecting.HarmlessCollect"
     if "release_feedback" not in config.ExchangeFactory:
-        config.ExchangeFactory.release_feedback = f"{_HERE}.releasing.NamedReleaseFeedback"
+        config.ExchangeFactory.release_feedback = f"{_HERE}.collecting.NamedReleaseFeedback"
     if "extractor_plugin" not in config.ZipCollectApp:  # nbgrader's own crashes on a broken archive
         config.ZipCollectApp.extractor_plugin = f"{_HERE}.archives.HarmlessExtractor"
+
+
+def own_steps(config: Config, converter: type[BaseConverter], trait: str) -> list[Any]:
+    """The steps that the course has configured so far, or the default ones.
+
+    Those that can be imported are classes, except for gradekit's own, which stay as they are.
+    """
+    steps = list(getattr(converter, trait).default_args[0])
+    configured = config[converter.__name__].get(trait, steps)
+    if isinstance(configured, LazyConfigValue):  # such as of `c.Autograde.autograde_preprocessors.append(…)`
+        configured = configured.get_value(steps)
+    return [_imported(step) for step in configured]
+
+
+def put_before(steps: list[Any], place: _Step, step: _Step) -> None:
+    """Insert a step, unless it is there; at the beginning if `place` isn't."""
+    if step not in steps:
+        steps.insert(steps.index(place) if place in steps else 0, step)
+
+
+def put_after(steps: list[Any], place: _Step, step: _Step) -> None:
+    """Insert a step, unless it is there; at the end if `place` isn't."""
+    if step not in steps:
+        steps.insert(steps.index(place) + 1 if place in steps else len(steps), step)
+
+
+def replace(steps: list[Any], step: _Step, other: _Step) -> None:
+    """Replace a step, or insert the other at the beginning if neither is there."""
+    steps[:] = [other if found is step else found for found in steps]
+    if other not in steps:
+        steps.insert(0, other)
+
+
+def with_own_hook(config: Config, hook: Hook) -> str | Hook:
+    """A hook that also calls the one that the course has configured for autograding, if there is one."""
+    own = own_hook(config, hook)
+    return f"{hook.__module__}.{hook.__qualname__}" if own is None else partial(_both, hook, own)
+
+
+def own_hook(config: Config, hook: Hook) -> Any:
+    """The hook that the course has configured for autograding, beside ours; None if there is none."""
+    ours = (None, hook, f"{hook.__module__}.{hook.__qualname__}")
+    for section in ("Autograde", "BaseConverter"):
+        own = _imported(config[section].get("pre_convert_hook"))
+        if getattr(own, "func", None) is _both:
+            own = own.args[1]
+        if own not in ours:
+            return own
+    return None
+
+
+def _both(ours: Hook, own: Hook, **submission: Any) -> None:
+    ours(**submission)
+    own(**submission)
+
+
+def _imported(item: Any) -> Any:
+    if isinstance(item, str) and not item.startswith(f"{_HERE}."):
+        with suppress(ImportError):  # nbgrader reports it
+            return import_item(item)
+    return item

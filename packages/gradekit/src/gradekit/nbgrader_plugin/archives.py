@@ -1,4 +1,8 @@
-"""Unpacks downloads; a bad archive affects no other."""
+"""Unpacks downloads; a bad archive affects no other.
+
+The format of zip files has a flag for names in UTF-8 (bit 11), which the zip programs of macOS and many servers don't set.
+Without it, Python reads IBM's code page 437. From version 3.12 on, it reads Info-ZIP's extra field as well.
+"""
 
 import errno
 import gzip
@@ -6,20 +10,22 @@ import io
 import lzma
 import shutil
 import stat
+import struct
 import tarfile
 import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, runtime_checkable
+from zipfile import ZipInfo
 
 from nbgrader.plugins import ExtractorPlugin
 from traitlets import Integer
 
-from gradekit.nbgrader_plugin.archive_names import folder_for, name_in_zip
-from gradekit.submission.renamed import right_endings
+from gradekit.submission.extra_files import right_endings
 
 _JUNK = "__MACOSX"
 #: exceptions that the libraries raise for a damaged archive
@@ -32,6 +38,12 @@ _BLOCK = 4096
 _DEEPEST = 40
 #: errors that are due to the name of a member
 _OF_THE_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ)
+_ENDINGS = (".tar.gz", ".tgz", ".zip", ".gz")
+_IS_UTF8 = 0x800
+_UNICODE_PATH = 0x7075
+_UNIX = 3
+#: of Windows Explorer in America and Western Europe, and of programs that use the system's
+_DOS, _UNIX_PAGES = ("cp437", "cp850", "cp1252"), ("cp1252", "cp437", "cp850")
 
 
 @runtime_checkable
@@ -77,9 +89,7 @@ class HarmlessExtractor(ExtractorPlugin):
                 left -= allowed - rest
         for old, new in right_endings(Path(extracted_path).rglob("*")):
             self.log.warning("%s was renamed to %s", old.relative_to(extracted_path), new.name)
-        zip_app = self.parent
-        collector = zip_app.collector_plugin_inst
-        if isinstance(collector, Prepared):
+        if isinstance(collector := self.parent.collector_plugin_inst, Prepared):
             collector.prepare()
 
     def _unpack(self, archive: Path, folder: Path, limit: int) -> int:
@@ -92,20 +102,16 @@ class HarmlessExtractor(ExtractorPlugin):
                 if stream is None:
                     links.append(name)
                 elif place is None:
-                    self.log.warning(
-                        "%s: %r points outside its folder or is nested too deep, and was skipped",
-                        archive,
-                        name,
-                    )
+                    what = "points outside its folder or is nested too deep, and was skipped"
+                    self.log.warning("%s: %r %s", archive, name, what)
                 elif place.parts and _JUNK not in place.parts and not place.name.startswith("._"):
                     self._write(stream, folder / place, archive)
         except _TooLargeError:
             self.log.warning("%s takes too much space when unpacked: the rest was skipped", archive)
             return 0
         except _BROKEN as error:
-            if isinstance(error, tarfile.ReadError) and not archive.name.lower().endswith(
-                (".tar.gz", ".tgz")
-            ):
+            is_tar = archive.name.lower().endswith((".tar.gz", ".tgz"))
+            if isinstance(error, tarfile.ReadError) and not is_tar:
                 return allowance.left  # data that is compressed, such as `data.csv.gz`
             self.log.warning(
                 "%s can't be unpacked: %s. Unpack it yourself, or ask for it again.", archive, error
@@ -123,7 +129,15 @@ class HarmlessExtractor(ExtractorPlugin):
         if path.is_file():
             self.log.warning("%s has two files %s: the second was kept", archive, path.name)
         try:
-            _write(stream, path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                try:
+                    shutil.copyfileobj(
+                        stream, file, _BLOCK
+                    )  # some formats unpack a block of this size to 100 MB
+                except Exception:
+                    path.unlink()  # half a notebook is useless
+                    raise
         except OSError as error:
             if error.errno not in _OF_THE_NAME:
                 raise
@@ -200,11 +214,59 @@ def _place(name: str) -> PurePosixPath | None:
     return None if path.is_absolute() or ".." in path.parts or len(path.parts) > _DEEPEST else path
 
 
-def _write(stream: IO[bytes] | _Counted, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        try:
-            shutil.copyfileobj(stream, file, _BLOCK)  # some formats unpack a block of this size to 100 MB
-        except Exception:
-            path.unlink()  # half a notebook is useless
-            raise
+def folder_for(path: Path) -> Path | None:
+    """Where to unpack an archive; None if the file isn't an archive."""
+    ending = next((ending for ending in _ENDINGS if path.name.lower().endswith(ending)), None)
+    return path.with_name(path.name[: -len(ending)] or "archive") if ending else None
+
+
+def archive_of(folder: Path) -> Path | None:
+    """The archive that was unpacked to this folder; None if there is none."""
+    return _unpacked(folder.parent).get(folder)
+
+
+@cache
+def _unpacked(folder: Path) -> dict[Path, Path]:
+    found = ((folder_for(path), path) for path in sorted(folder.iterdir()) if path.is_file())
+    return {target: path for target, path in found if target is not None and target.is_dir()}
+
+
+def name_in_zip(entry: ZipInfo) -> str:
+    """The name that the zip's author saw."""
+    if entry.flag_bits & _IS_UTF8:
+        return entry.filename
+    try:
+        stored = entry.orig_filename.encode("cp437")
+    except UnicodeEncodeError:  # Python has found the extra field itself
+        return entry.filename
+    found = _unicode_path(entry.extra, stored)
+    return found or _decoded(stored, _UNIX_PAGES if entry.create_system == _UNIX else _DOS)
+
+
+def _unicode_path(extra: bytes, stored: bytes) -> str:
+    """The name in Info-ZIP's extra field, unless it belongs to another name."""
+    while len(extra) >= 4:
+        kind, size = struct.unpack("<HH", extra[:4])
+        content, extra = extra[4 : 4 + size], extra[4 + size :]
+        if kind == _UNICODE_PATH and len(content) > 5 and content[0] == 1:
+            (checksum,) = struct.unpack("<L", content[1:5])
+            try:
+                return content[5:].decode() if checksum == zlib.crc32(stored) else ""
+            except UnicodeDecodeError:
+                return ""
+    return ""
+
+
+def _decoded(stored: bytes, pages: tuple[str, ...]) -> str:
+    """UTF-8 if it is valid, which a word in another encoding hardly ever is; or else the first page that gives letters."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        readings = [stored.decode(page, errors="replace") for page in pages]
+        return next(filter(_is_latin, readings), readings[0])
+
+
+def _is_latin(name: str) -> bool:
+    return all(
+        character.isascii() or unicodedata.name(character, "").startswith("LATIN ") for character in name
+    )

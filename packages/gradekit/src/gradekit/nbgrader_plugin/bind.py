@@ -1,30 +1,36 @@
-"""In generate_assignment, and again before a class is graded: make sure that bound test cells and check files match."""
+"""In generate_assignment, and again before a class is graded: make sure that bound test cells and check files match.
+
+Also how the cells of a notebook differ from those that nbgrader's gradebook has recorded.
+"""
 
 import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.api import Notebook
 from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
 from gradekit.course import NOT_CHECKS, Assignment, CourseError, read_notebook, stamp_of
 from gradekit.course.cells import grade_id, is_graded_cell, nbgrader_metadata
 from gradekit.course.files import Stamp
 from gradekit.course.kernels import is_installed, other_language
 from gradekit.course.printing import listed, quoted
-from gradekit.nbgrader_plugin.cell_rows import cells_in
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
 from gradekit.page.headings import heading_named, headings
-from gradekit.submission.names import defined_names
-from gradekit.submission.syntax import parse
+from gradekit.submission.names import defined_names, parse
 from gradekit.verdict.results import points_in_words
 
 if TYPE_CHECKING:
     import pytest
+
 
 #: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
 _checked: dict[tuple[Path, str], Stamp] = {}
@@ -80,34 +86,25 @@ class BindChecks(NbGraderPreprocessor):
 def require_bound(assignment: Assignment) -> None:
     """Raise CourseError unless the released test cells match their check files, and the kernels are installed."""
     course = assignment.course
-    problems = [
-        f"{Path(course.release, assignment.name, name)}.ipynb has the kernel `{kernel}`, which is not installed "
-        "here: install it. `jupyter kernelspec list` shows those that are."
-        for name in assignment.released_names()
-        if (kernel := other_language(assignment.released(name).metadata)) and not is_installed(kernel)
-    ]
-    problems += [
-        problem
-        for name in assignment.released_names()
-        for problem in binding_problems(
-            assignment, assignment.released(name), Path(course.release, assignment.name, f"{name}.ipynb")
-        )
-    ]
-    if problems:
+    kernels, problems = list[str](), list[str]()
+    for name in assignment.released_names():
+        notebook, path = assignment.released(name), Path(course.release, assignment.name, f"{name}.ipynb")
+        if (kernel := other_language(notebook.metadata)) and not is_installed(kernel):
+            kernels.append(
+                f"{path} has the kernel `{kernel}`, which is not installed here: install it. `jupyter kernelspec list` "
+                "shows those that are."
+            )
+        problems += binding_problems(assignment, notebook, path)
+    if problems := kernels + problems:
         raise CourseError("\n".join(problems))
 
 
 def require_bound_once(assignment: Assignment) -> None:
-    """The same, unless this process has done so since a file of the assignment changed, or knows its results."""
-    stamp = stamp_of(assignment)
-    if _checked.get((assignment.course.root.resolve(), assignment.name)) != stamp:
+    """The same, unless this process has done so since a file of the assignment changed."""
+    key, stamp = (assignment.course.root.resolve(), assignment.name), stamp_of(assignment)
+    if _checked.get(key) != stamp:
         require_bound(assignment)
-        take_as_bound(assignment)
-
-
-def take_as_bound(assignment: Assignment) -> None:
-    """Don't compare the checks with the cells until a file of the assignment changes."""
-    _checked[assignment.course.root.resolve(), assignment.name] = stamp_of(assignment)
+        _checked[key] = stamp_of(assignment)
 
 
 def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
@@ -117,10 +114,8 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
 
     cell_points = points_of(notebook)
     root = assignment.course.root
-    files = {
-        name: file.relative_to(root)
-        for name, file in assignment.bound_cells(path.stem, notebook.cells).items()
-    }
+    bound = assignment.bound_cells(path.stem, notebook.cells)
+    files = {name: file.relative_to(root) for name, file in bound.items()}
     kernel = other_language(notebook.metadata)
     if kernel and files:
         return [
@@ -153,17 +148,12 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
             for see in dict.fromkeys(mark.kwargs.get("see", "") for mark in marks)
             if see and not heading_named(known_headings, see)
         ]
-    sources = _code_in(assignment, notebook, path.stem)
-    for file in files.values():
-        problems += _taken_names(root / file, file, sources)
-    return [*problems, *_unbound_files(assignment)]
-
-
-def _code_in(assignment: Assignment, notebook: NotebookNode, name: str) -> list[str]:
-    """The code of a notebook, and of its source, which has the solutions."""
-    source = assignment.source_folder / f"{name}.ipynb"
+    source = assignment.source_folder / path.name  # it has the solutions
     notebooks = [notebook, read_notebook(source)] if source.exists() else [notebook]
-    return [cell.source for book in notebooks for cell in book.cells if cell.cell_type == "code"]
+    code = [cell.source for book in notebooks for cell in book.cells if cell.cell_type == "code"]
+    for file in files.values():
+        problems += _taken_names(root / file, file, code)
+    return [*problems, *_unbound_files(assignment)]
 
 
 def _taken_names(check_file: Path, shown: Path, sources: Iterable[str]) -> list[str]:
@@ -181,16 +171,13 @@ def _taken_names(check_file: Path, shown: Path, sources: Iterable[str]) -> list[
     defined = TAKEN_NAMES & {name for source in sources for name in defined_names(source)}
     if tree is None or not defined:
         return []
-    names = {
-        node.func.attr: node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "student"
-        and node.func.attr in defined
-        and not (node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str))
-    }
+    names = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(args=[ast.Constant(value=str()), *_]):
+                pass
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="student"), attr=name)) if name in defined:
+                names[name] = node.lineno
     return [
         f"{shown}, line {line}: `student.{name}` is a method of `student`, not the notebook's function. Write "
         f'`student.call("{name}", ...).value`.'
@@ -231,3 +218,55 @@ def _unbound_files(assignment: Assignment) -> list[str]:
 
 def _has_points(mark: "pytest.Mark | None") -> bool:
     return mark is not None and len(mark.args) == 1 and type(mark.args[0]) in (int, float)
+
+
+class RowKind(StrEnum):
+    """The kinds of rows that the gradebook has for a cell, as in `Notebook.grade_cells`."""
+
+    GRADE = "grade"
+    SOLUTION = "solution"
+    TASK = "task"
+    SOURCE = "source"
+
+
+#: by the grade_id of the cell
+CellKinds = dict[str, frozenset[RowKind]]
+
+
+def cells_in(notebook: NotebookNode) -> CellKinds:
+    """The cells that nbgrader would record."""
+    found = {}
+    is_of = {RowKind.GRADE: is_grade, RowKind.SOLUTION: is_solution, RowKind.TASK: is_task}
+    for cell in notebook.cells:
+        kinds = {kind for kind, is_kind in is_of.items() if is_kind(cell)}
+        if kinds or is_locked(cell):
+            found[grade_id(cell) or ""] = frozenset({*kinds, RowKind.SOURCE})
+    return found
+
+
+def recorded_cells(notebook: Notebook) -> CellKinds:
+    """The cells that the gradebook has."""
+    found: CellKinds = {}
+    for kind in RowKind:
+        for row in getattr(notebook, f"{kind}_cells"):
+            found[row.name] = found.get(row.name, frozenset()) | {kind}
+    return found
+
+
+@dataclass(frozen=True)
+class CellChanges:
+    """What is different between the cells that the gradebook has and those of the source; false if nothing is."""
+
+    before: CellKinds
+    now: CellKinds
+
+    def __bool__(self) -> bool:
+        return self.before != self.now
+
+    def __str__(self) -> str:
+        named = {
+            "added": [name for name in self.now if name not in self.before],
+            "removed": [name for name in self.before if name not in self.now],
+            "changed to another type": [n for n, k in self.now.items() if self.before.get(n, k) != k],
+        }
+        return "; ".join(f"{listed(names)} {what}" for what, names in named.items() if names)

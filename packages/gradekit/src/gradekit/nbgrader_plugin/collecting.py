@@ -1,9 +1,12 @@
-"""`nbgrader collect` from the exchange, in which one student's files can't stop the command or fill the disk.
+"""`nbgrader collect` and `nbgrader release_feedback`: one student's files can't stop the commands or fill the disk.
 
-nbgrader follows links, reads pipes and devices to their end, and stops at the first folder that it can't copy.
+nbgrader collects what links lead to, reads pipes and devices to their end, and stops at the first folder that it can't
+copy; it stops at the first page of a hand-in that didn't come through the exchange. Here these are named.
 """
 
+import glob
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,13 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.exchange import ExchangeError
-from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
+from nbgrader.utils import notebook_hash
 
+from gradekit.course.configuration import course_in
 from gradekit.course.files import FOR_EVERYBODY
 from gradekit.course.operating_system import folders_below, open_safely
-from gradekit.course.printing import printable
-from gradekit.nbgrader_plugin.course_folders import beside_of
-from gradekit.submission.extra_files import MAX_ENTRIES, MAX_FOLDER_DEPTH, NotATime, time_in
+from gradekit.course.printing import printable, quoted
+from gradekit.nbgrader_plugin.course_folders import beside_of, student_of
+from gradekit.submission.extra_files import (
+    MAX_ENTRIES,
+    MAX_FOLDER_DEPTH,
+    SECRET,
+    TIMESTAMP,
+    NotATime,
+    time_in,
+)
+from gradekit.submission.notebook_file import name_handed_in
 
 _CHUNK = 2**20
 _NAMED_AT_MOST = 5
@@ -49,8 +62,10 @@ class HarmlessCollect(ExchangeCollect):
             return {"username": "", "filename": Path(path).name, "timestamp": datetime.min}
 
     def copy_files(self) -> None:
+        folders = self.coursedir
         for record in self.src_records:  # nbgrader reads the time stamps of what was collected before
-            self._set_aside(self._collected(record["username"]))
+            names = record["username"], folders.assignment_id
+            self._set_aside(Path(folders.format_path(folders.submitted_directory, *names)))
         super().copy_files()
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
@@ -71,10 +86,6 @@ class HarmlessCollect(ExchangeCollect):
     def not_collected(self, src: str, error: Exception) -> None:
         """Report a submission that can't be copied, and continue."""
         self.log.error("%s was not collected: %s", printable(src), error)
-
-    def _collected(self, student: str) -> Path:
-        folders = self.coursedir
-        return Path(folders.format_path(folders.submitted_directory, student, folders.assignment_id))
 
     def _set_aside(self, folder: Path) -> None:
         try:
@@ -153,3 +164,59 @@ def _copy(source: int, target: Path, max_bytes: int) -> int | None:
                 return None
             file.write(part)
     return size
+
+
+class NamedReleaseFeedback(ExchangeReleaseFeedback):
+    """nbgrader's releasing, without the pages that students can't fetch from the exchange.
+
+    A notebook that was handed in under another name has its page once more under the name that `fetch_feedback` looks
+    for: the student's own. The name of a page in the exchange is a hash of the submission's secret and of that name.
+    """
+
+    src_path: str
+    dest_path: str
+
+    def start(self) -> None:
+        self.init_src()
+        folders = self.coursedir
+        elsewhere = {}
+        with_page = {str(Path(page).parent) for page in glob.glob(f"{self.src_path}/*.html")}
+        for folder in sorted(with_page):
+            student = student_of(folders, folders.feedback_directory, folder)
+            if student is not None and not all(Path(folder, name).is_file() for name in (SECRET, TIMESTAMP)):
+                elsewhere[student] = folder
+        if elsewhere:
+            command = f"gradekit return {quoted(folders.assignment_id)}"
+            names = ", ".join(map(printable, elsewhere))
+            text = (
+                f"Not released, since these hand-ins didn't come through the exchange: {names}. "
+                f"Pages for Canvas or Moodle: `{command}`"
+            )
+            if len(elsewhere) == len(with_page):
+                self.fail(text)  # raises ExchangeError, which `gradekit watch` reports
+            self.log.warning(text)
+        excluded = folders.student_id_exclude
+        folders.student_id_exclude = ",".join(filter(None, [excluded, *elsewhere]))
+        try:
+            super().start()
+        finally:
+            folders.student_id_exclude = excluded
+
+    def copy_files(self) -> None:
+        super().copy_files()
+        folders = self.coursedir
+        excluded = folders.student_id_exclude.split(",")
+        for page in map(Path, glob.glob(os.path.join(self.src_path, "*.html"))):
+            student = student_of(folders, folders.feedback_directory, str(page.parent))
+            if student is not None and student not in excluded and (page.parent / SECRET).is_file():
+                self._release_renamed(page, student)
+
+    def _release_renamed(self, page: Path, student: str) -> None:
+        folders = self.coursedir
+        assignment = course_in(folders).assignment(folders.assignment_id)
+        submitted = folders.format_path(folders.submitted_directory, student, folders.assignment_id)
+        own = name_handed_in(Path(submitted, f"{page.stem}.ipynb"), assignment).stem
+        if own != page.stem:
+            name = notebook_hash(secret=(page.parent / SECRET).read_text(), notebook_id=own)
+            new = shutil.copy(page, Path(self.dest_path, f"{name}-tmp.html"))
+            os.replace(new, Path(self.dest_path, f"{name}.html"))

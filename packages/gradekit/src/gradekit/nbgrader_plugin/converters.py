@@ -28,12 +28,16 @@ from gradekit.nbgrader_plugin.course_folders import (
     handed_in,
     in_doubt,
     rename_students,
+    require_gradebook,
     stop,
     student_of,
+    url_in,
 )
-from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
 from gradekit.nbgrader_plugin.late import refusal
 from gradekit.submission.extra_files import StuckError
+
+#: what `nbgrader release_feedback` reads beside a page
+_FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 
 
 def find_folders(converter: BaseConverter, step: str) -> None:
@@ -102,10 +106,6 @@ def removing_unfinished(converter: BaseConverter, names: Mapping[str, str]) -> I
                 missing_ok=True
             )
         raise
-
-
-#: what `nbgrader release_feedback` reads beside a page
-_FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 
 
 def copy_nothing(converter: BaseConverter) -> None:

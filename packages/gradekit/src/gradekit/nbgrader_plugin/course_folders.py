@@ -1,4 +1,4 @@
-"""The course and its submission folders as nbgrader's settings describe them, and how to stop nbgrader."""
+"""The course, its submission folders and its gradebook as nbgrader's settings have them, and how to stop nbgrader."""
 
 import glob
 import logging
@@ -12,16 +12,25 @@ from typing import NoReturn
 
 from nbgrader.api import Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.dbutil import ALEMBIC_DIR
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.engine import Connection, make_url
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from traitlets.config import Config
 
 from gradekit.course import ANY, Course
 from gradekit.course.configuration import course_in
 from gradekit.course.printing import printable, quoted
-from gradekit.submission.extra_files import ExtraFiles, handed_out_files
-from gradekit.submission.renamed import move_up, put_endings_right
+from gradekit.submission.extra_files import ExtraFiles, handed_out_files, move_up, put_endings_right
 
 #: a line break stops nbgrader's commands; the others would be HTML in formgrader, whose lists don't escape names
 _REPLACED = str.maketrans({"\n": " ", "<": "‹", ">": "›", '"': "”"})
+#: how long to wait for a program that is writing; nbgrader itself waits as long
+_BUSY_SECONDS = 5
+_SQLITE = b"SQLite format 3\0"
+_RESTORE = "restore the gradebook from a backup"
+#: in nbgrader's files for its own versions of the gradebook, the version before
+_REVISED = re.compile(r"^down_revision = ['\"](\w+)['\"]", re.MULTILINE)
 
 
 def configured_course(config: Config) -> Course:
@@ -57,12 +66,9 @@ def rename_students(folders: CourseDirectory, assignment: str, gradebook: Gradeb
             sentences.append(_linked(student, submitted))
         else:
             sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
-        usable = usable_name(student)
-        right = spelled_as(usable, known)
+        right = spelled_as(usable_name(student), known)
         if right != student:
-            why = "its accents are stored in another way than elsewhere"
-            why = "nbgrader can't handle the name of this folder" if usable != student else why
-            sentences.append(_rename(folders, assignment, _Renaming(place, student, right, why)))
+            sentences.append(_rename(folders, assignment, place, student, right))
         if right not in known:
             sentences += _like_known(folders, assignment, right, known)
     return sentences
@@ -102,20 +108,12 @@ def in_doubt(students: Iterable[str], gradebook: Gradebook) -> set[str]:
     return {name for name in students if name not in known and _key(name) in keys}
 
 
-@dataclass(frozen=True)
-class _Renaming:
-    """A student's folder, the name that it gets, and why."""
-
-    place: Path
-    student: str
-    right: str
-    why: str
-
-
-def _rename(folders: CourseDirectory, assignment: str, found: _Renaming) -> str:
+def _rename(folders: CourseDirectory, assignment: str, place: Path, student: str, right: str) -> str:
     """Rename a student's folder or, if that name exists already, move the submission there; returns a sentence."""
-    place, student, right = found.place, found.student, found.right
-    shown = f"{printable(student)}: {found.why}"
+    why = "its accents are stored in another way than elsewhere"
+    if usable_name(student) != student:
+        why = "nbgrader can't handle the name of this folder"
+    shown = f"{printable(student)}: {why}"
     source, target = place, place.with_name(place.name.replace(student, right))
     if target.exists():
         source = Path(folders.format_path(folders.submitted_directory, student, assignment))
@@ -156,7 +154,7 @@ def _two_in_gradebook(folders: CourseDirectory, entries: Mapping[str, Student]) 
     """A sentence for students whose names look alike. It says how to remove one only if nothing is lost with it."""
     there = set(handed_in(folders))
     for names in look_alike(entries):
-        owned = {name: list(_possessions(entries[name], name in there)) for name in names}
+        owned = {name: _possessions(entries[name], name in there) for name in names}
         empty = [name for name in names if not owned[name]]
         alike = f"The gradebook has students whose names look alike: {' and '.join(map(ascii, names))}. If they are one, "
         if len(empty) == len(names) - 1:
@@ -170,24 +168,19 @@ def _two_in_gradebook(folders: CourseDirectory, entries: Mapping[str, Student]) 
         yield f"{alike}decide which one stays, and give it what the other has before you remove that one ({has})"
 
 
-def _possessions(student: Student, handed_in: bool) -> Iterator[str]:
+def _possessions(student: Student, handed_in: bool) -> list[str]:
     """What would be lost or graded under another name without this student, in words."""
-    if student.first_name or student.last_name:
-        yield "a name"
-    if student.email:
-        yield "an email address"
-    if student.lms_user_id:
-        yield "an LMS id"
-    if handed_in:
-        yield "a folder in submitted/"
-    grades = [grade for work in student.submissions for book in work.notebooks for grade in book.grades]
-    comments = [
-        comment for work in student.submissions for book in work.notebooks for comment in book.comments
-    ]
-    if any(grade.manual_score is not None or grade.extra_credit for grade in grades) or any(
-        comment.manual_comment for comment in comments
-    ):
-        yield "grades or comments of a person"
+    notebooks = [notebook for work in student.submissions for notebook in work.notebooks]
+    graded = any(g.manual_score is not None or g.extra_credit for book in notebooks for g in book.grades)
+    owned = {
+        "a name": student.first_name or student.last_name,
+        "an email address": student.email,
+        "an LMS id": student.lms_user_id,
+        "a folder in submitted/": handed_in,
+        "grades or comments of a person": graded
+        or any(c.manual_comment for b in notebooks for c in b.comments),
+    }
+    return [what for what, is_there in owned.items() if is_there]
 
 
 def in_shell(name: object) -> str:
@@ -265,3 +258,123 @@ def stop(log: logging.Logger, sentence: str) -> NoReturn:
     """End the command with exit code 1 and one sentence. For any other exception nbgrader prints a traceback."""
     log.error(sentence)
     raise Stop(sentence)
+
+
+def require_gradebook(log: logging.Logger, folders: CourseDirectory, writing: bool) -> None:
+    """Stop an nbgrader command with a sentence if the gradebook can't be used."""
+    try:
+        problem = gradebook_problem(url_in(folders), writing)
+    except ImportError as error:
+        problem = no_driver(error)
+    if problem:
+        stop(log, problem)
+
+
+def url_in(folders: CourseDirectory) -> str:
+    """The gradebook's URL. nbgrader converts in the course's folder, so a relative path starts there."""
+    url: str = folders.db_url
+    path = sqlite_file(url)
+    if path is None or path.is_absolute():
+        return url
+    return make_url(url).set(database=str(Path(folders.root, path))).render_as_string(hide_password=False)
+
+
+def no_driver(error: ImportError) -> str:
+    return (
+        f"the gradebook can't be opened, since c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
+        'postgresql+psycopg2://… `pip install "gradekit[postgres]"`'
+    )
+
+
+def gradebook_problem(url: str, writing: bool) -> str:
+    """What is wrong with the gradebook, and what to do; empty if nothing is, or if it doesn't exist yet.
+
+    Args:
+        writing: whether it will be written to.
+
+    Raises:
+        ImportError: the driver of the database is not installed.
+    """
+    path = sqlite_file(url)
+    if path is not None:
+        if not path.exists():
+            return ""
+        if problem := _file_problem(path, writing):
+            return problem
+    place = str(path or shown_url(url))
+    try:
+        options = {"connect_args": {"timeout": _BUSY_SECONDS}} if path else {}
+        engine = create_engine(url, **options)
+        try:
+            with engine.connect() as connection:
+                if path and writing:
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits for others, and changes nothing
+                return _version_problem(connection, place)
+        finally:
+            engine.dispose()
+    except DBAPIError as error:
+        reason = " ".join(str(error.orig).split())
+        if path and "locked" in reason:
+            return (
+                f"{place} is locked: another program is writing to it. Wait until it has finished, or end it, and run "
+                "the command again."
+            )
+        if path and ("malformed" in reason or "not a database" in reason):
+            return f"{place} is damaged ({reason}): {_RESTORE}."
+    except SQLAlchemyError as error:
+        reason = str(error).splitlines()[0]
+    return (
+        f"the gradebook {place} can't be opened ({reason}): see whether its database runs, and check "
+        "c.CourseDirectory.db_url."
+    )
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of an SQLite database; None for other databases."""
+    try:
+        parts = make_url(url)
+    except SQLAlchemyError:  # opening it reports what is wrong
+        return None
+    if parts.get_backend_name() != "sqlite" or parts.database in (None, "", ":memory:"):
+        return None
+    return Path(str(parts.database))
+
+
+def shown_url(url: str) -> str:
+    """The URL without its password."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except SQLAlchemyError:
+        return url
+
+
+def _file_problem(path: Path, writing: bool) -> str:
+    if path.is_dir():
+        return f"{path} is a folder: move it away, and {_RESTORE}."
+    if not os.access(path, os.R_OK):
+        return f"{path} can't be read: change its permissions."
+    if writing and not os.access(path, os.W_OK):
+        return f"{path} can't be written: change its permissions."
+    if writing and not os.access(path.parent, os.W_OK | os.X_OK):
+        return (
+            f"{path.parent} can't be written, and SQLite needs a file there while it writes to {path.name}: change the "
+            "permissions of the folder."
+        )
+    with path.open("rb") as file:
+        start = file.read(len(_SQLITE))
+    return "" if start in (b"", _SQLITE) else f"{path} isn't a database: {_RESTORE}."
+
+
+def _version_problem(connection: Connection, place: str) -> str:
+    tables = inspect(connection).get_table_names()
+    if not tables:
+        return ""  # nbgrader fills it
+    version = None
+    if "alembic_version" in tables:
+        version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    # read from the files: importing alembic takes longer than everything else here
+    sources = (path.read_text(encoding="utf-8") for path in Path(ALEMBIC_DIR, "versions").glob("*.py"))
+    older = {name for source in sources for name in _REVISED.findall(source)}
+    if version is None or version in older:
+        return f"{place} was made by an older version of nbgrader: run `nbgrader db upgrade`."
+    return ""  # a newer one has more columns, which this one leaves alone

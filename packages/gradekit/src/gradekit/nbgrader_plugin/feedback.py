@@ -17,8 +17,7 @@ from traitlets import TraitError, default
 from traitlets.log import get_logger
 
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.attempts.records import Attempts
-from gradekit.attempts.rules import AttemptRules, Shows, is_in_time
+from gradekit.attempts.rules import AttemptRules, Attempts, Shows, is_in_time
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
 from gradekit.course.course_time import CourseTime
@@ -33,10 +32,9 @@ from gradekit.nbgrader_plugin.converters import (
     leave_out_ungraded,
     removing_unfinished,
 )
-from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
-from gradekit.nbgrader_plugin.gradebook_state import require_gradebook
+from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, require_gradebook, stop
 from gradekit.nbgrader_plugin.late import second_chance_of
-from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page import PAGE_TEMPLATES
 from gradekit.page.budget import TooCostly, render_in_child
 from gradekit.page.check_table import (
@@ -122,12 +120,18 @@ class FeedbackExporter(Exporter):
         given = frozenset(cell.source.strip() for cell in released)
         folder = Path(filled["metadata"].get("path", ""))
         frame = self._frame(nb, names, folder)
+
+        def whole_page() -> str:
+            pictures = Pictures(folder)
+            shows, requests = frame.shows, frame.requests
+            parts = PageParts(nb, frame.result, given, shows=shows, requests=requests, pictures=pictures)
+            return _rendered(nb, frame, parts.parts())
+
         try:
-            page = render_in_child(
-                lambda: _page(nb, frame, given, Pictures(folder)), _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES
-            )
-        except TooCostly as error:
-            page = _page_without_cells(nb, frame)
+            page = render_in_child(whole_page, _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES)
+        except TooCostly as error:  # the points and the reason, without any of the student's text
+            only_points = replace(frame, result=replace(frame.result, notes=[], cells=[]), sections=[])
+            page = _rendered(nb, only_points, [], NOT_RENDERED)
             self.log.warning(
                 "The feedback page of %s for %s shows the points only: the notebook could not be rendered (%s). "
                 "Look at it in autograded/.",
@@ -151,27 +155,16 @@ class FeedbackExporter(Exporter):
         shows = rule.shows if is_in_time(rule, now, deadline) else Shows.EVERYTHING
         result = result_as_shown(_result(nb), shows)
         hide_outputs(nb.cells, result, shows)
+        chance = plugin.chance if plugin else None
+        page = NotebookPage(names["notebook"], result, shows, now, deadline, chance, page_titles(nb))
         handed_in = self._handed_in(assignment, student, folder)
-        attempt = handed_in and attempt_line(
-            attempts,
-            handed_in,
-            rule,
-            NotebookPage(
-                names["notebook"],
-                result,
-                shows,
-                now,
-                deadline,
-                plugin.chance if plugin else None,
-                page_titles(nb),
-            ),
-        )
+        attempt = attempt_line(attempts, handed_in, rule, page) if handed_in else None
         clock = CourseTime(config=self.config)
-        times = tuple(clock.in_words(time) if time else "" for time in (deadline, deadline and handed_in))
+        due, came = (clock.in_words(time) if time else "" for time in (deadline, deadline and handed_in))
         shown = names | {"student": printable(str(student))}
         requests = FeedbackPage(config=self.config).requests
         sections = self._sections(assignment, student, names["notebook"], nb, clock)
-        return _Frame(shown, result, shows, attempt or None, times[0], times[1], requests, sections)
+        return _Frame(shown, result, shows, attempt, due, came, requests, sections)
 
     def _sections(
         self, assignment: str, student: str, name: str, nb: NotebookNode, clock: CourseTime
@@ -236,19 +229,6 @@ class _Frame:
     handed_in: str = ""
     requests: bool = False
     sections: list[str] = field(default_factory=list)
-
-
-def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str], pictures: Pictures) -> str:
-    parts = PageParts(
-        nb, frame.result, given, shows=frame.shows, requests=frame.requests, pictures=pictures
-    ).parts()
-    return _rendered(nb, frame, parts)
-
-
-def _page_without_cells(nb: NotebookNode, frame: _Frame) -> str:
-    """A page with the points and the reason, without any of the student's text."""
-    without_notes = replace(frame, result=replace(frame.result, notes=[], cells=[]), sections=[])
-    return _rendered(nb, without_notes, [], NOT_RENDERED)
 
 
 OTHER_VERSION = "This notebook was autograded by another version of gradekit. Run `gradekit autograde`, then this command again."

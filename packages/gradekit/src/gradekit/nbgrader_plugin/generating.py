@@ -1,4 +1,6 @@
-"""In generate_assignment: nothing in release/ is lost if it fails, and cells that can't change are named before it starts.
+"""In generate_assignment: nothing in release/ is lost if it fails, and what can't be released is named before it starts.
+
+That is, cells that can't change, and a solution that fails its checks. Pictures of solutions are removed.
 
 nbgrader removes release/<assignment> before it converts anything, and again after an error. Its exporter is made before
 that, and when it has finished, it sets the directory's `student_id` back, whatever happened. In between, the release
@@ -12,7 +14,8 @@ import shutil
 import sys
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
@@ -21,17 +24,32 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
+from traitlets import Enum
 
-from gradekit.course import CourseError, read_notebook
-from gradekit.course.added_cells import keep_added
-from gradekit.course.cells import grade_id
+from gradekit.checks.variants import mistakes_of
+from gradekit.course import Assignment, CourseError, blank_copy, read_notebook
+from gradekit.course.cells import grade_id, keep_added, nbgrader_metadata
 from gradekit.course.files import STATE_FOLDER
+from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.course.operating_system import locked_file
-from gradekit.course.printing import quoted
-from gradekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
+from gradekit.course.printing import listed, printable, quoted
+from gradekit.nbgrader_plugin.bind import CellChanges, cells_in, recorded_cells
 from gradekit.nbgrader_plugin.converters import reason_of
-from gradekit.nbgrader_plugin.course_folders import stop
-from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, sqlite_file, url_in
+from gradekit.nbgrader_plugin.course_folders import (
+    configured_course,
+    require_gradebook,
+    sqlite_file,
+    stop,
+    url_in,
+)
+from gradekit.nbgrader_plugin.steps import RunChecks
+from gradekit.session.values import CheckOutcome
+
+if TYPE_CHECKING:
+    from gradekit.verdict.results import SubmissionResult
+
+#: a slow or busy machine can cause them
+_UNCERTAIN = (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
 
 
 class ReleaseExporter(NotebookExporter):
@@ -46,7 +64,10 @@ class ReleaseExporter(NotebookExporter):
             _name_in(converter, path): list(map(Path, found)) for path, found in converter.assignments.items()
         }
         for path in chain(*notebooks.values()):
-            _require_readable(converter, path)
+            try:
+                read_notebook(path)
+            except CourseError as error:
+                stop(converter.log, str(error))
         if not converter.no_database:
             require_gradebook(self.log, folders, writing=True)
             if folders.notebook_id == "*":
@@ -112,9 +133,8 @@ class KeptReleases:
         """Record which cells the notebooks have that they did not have before."""
         added: dict[str, set[str]] = {}
         for path in _kept(release, self._whole).glob("*.ipynb"):
-            with contextlib.suppress(
-                CourseError
-            ):  # a release from before could not be read, or has no such notebook
+            # a release from before could not be read, or has no such notebook
+            with contextlib.suppress(CourseError):
                 new = _marked(release / path.name) - _marked(path)
                 added |= {path.stem: new} if new else {}
         if added:
@@ -152,22 +172,16 @@ class RequireSameCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
         if SaveCells(config=self.config, parent=self.parent).enabled:
-            with Gradebook(names["db_url"]) as gradebook:
-                changes = _changes(gradebook, names["assignment"], names["notebook"], nb)
-            if changes:
-                stop(self.log, f"{names['notebook']}: {changes} {_remedy(names['assignment'])}")
+            with Gradebook(names["db_url"]) as gradebook, contextlib.suppress(MissingEntry):
+                found = gradebook.find_notebook(names["notebook"], names["assignment"])
+                changes = CellChanges(recorded_cells(found), cells_in(nb))
+                if changes and found.submissions:
+                    stop(
+                        self.log,
+                        f"{names['notebook']}: {changes}, and there are submissions, for which nbgrader can't change cells. "
+                        f"{_remedy(names['assignment'])}",
+                    )
         return nb, resources
-
-
-def _changes(gradebook: Gradebook, assignment: str, notebook: str, nb: NotebookNode) -> str:
-    try:
-        found = gradebook.find_notebook(notebook, assignment)
-    except MissingEntry:
-        return ""
-    if not found.submissions:
-        return ""
-    changes = CellChanges(recorded_cells(found), cells_in(nb))
-    return f"{changes}, and there are submissions, for which nbgrader can't change cells." if changes else ""
 
 
 def _require_same_notebooks(converter: GenerateAssignment, assignment: str, now: set[str]) -> None:
@@ -183,8 +197,8 @@ def _require_same_notebooks(converter: GenerateAssignment, assignment: str, now:
         before = {notebook.name for notebook in entry.notebooks}
         if before == now or not entry.submissions:
             return
-    added, removed = sorted(now - before), sorted(before - now)
-    what = [f"{', '.join(added)} added"] * bool(added) + [f"{', '.join(removed)} removed"] * bool(removed)
+    changes = (now - before, "added"), (before - now, "removed")
+    what = [f"{', '.join(sorted(names))} {change}" for names, change in changes if names]
     stop(
         converter.log,
         f"{assignment}: notebooks changed ({'; '.join(what)}), and there are submissions, for which nbgrader can't change "
@@ -207,8 +221,90 @@ def _name_in(converter: GenerateAssignment, path: str) -> str:
     return found["name"] if found else Path(path).name
 
 
-def _require_readable(converter: GenerateAssignment, path: Path) -> None:
-    try:
-        read_notebook(path)
-    except CourseError as error:
-        stop(converter.log, str(error))
+class SolutionPasses(NbGraderPreprocessor):
+    """Stops the command if the solution fails a hidden check. The release stays as it was then."""
+
+    otherwise = Enum(
+        ["refuse", "warn"], "refuse", help="what generate_assignment does if the solution loses points"
+    ).tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """`nb` has no solutions any more, so the source is read again."""
+        names = resources["nbgrader"]
+        course = configured_course(self.config)
+        path = Path(course.source, names["assignment"], f"{names['notebook']}.ipynb")
+        self._require_known_mistakes(course.assignment(names["assignment"]))
+        try:
+            result = self._result(names["assignment"], path)
+        except CourseError as error:
+            self.log.warning(f"{path}: the checks could not be run on the solution. {error}")
+            return nb, resources
+        if result is None:
+            return nb, resources
+        lost = [(name, check) for name, check in result.named_checks() if check.earned < check.points]
+        lines = [
+            f"{path}: the solution doesn't pass {name} ({c.outcome}). {c.message}".rstrip()
+            for name, c in lost
+        ]
+        if any(check.outcome not in _UNCERTAIN for _, check in lost) and self.otherwise == "refuse":
+            lines.append(
+                "Nothing was released: correct the solution or the check. To be warned only: "
+                'c.SolutionPasses.otherwise = "warn"'
+            )
+            stop(self.log, "\n".join(lines))
+        for line in lines:
+            self.log.warning(line)
+        return nb, resources
+
+    def _require_known_mistakes(self, assignment: Assignment) -> None:
+        """Grading reads them, too: without this, the first hand-in would show that they can't be read."""
+        try:
+            mistakes_of(assignment)
+        except CourseError as error:
+            if self.otherwise == "refuse":
+                stop(self.log, f"{error}. Nothing was released.")
+            self.log.warning(error)
+
+    def _result(self, name: str, path: Path) -> "SubmissionResult | None":
+        """The graded solution, or None if the notebook has no hidden checks."""
+        from gradekit.verdict.grade import grade
+        from gradekit.verdict.job import GradingJob
+        from sandbox_kernel.bubblewrap import sandbox_problem
+
+        assignment = configured_course(self.config).assignment(name)
+        source = read_notebook(path)
+        if not assignment.bound_cells(path.stem, source.cells):
+            return None
+        checks = RunChecks(config=self.config)
+        trusted = LIMITED if checks.student_kernel == SANDBOX and sandbox_problem() else ""
+        how = checks.how_to_run(name, trusted)
+        return grade(GradingJob(assignment, path.stem, source, blank_copy(source), how)).result
+
+
+class RemoveSolutionPictures(NbGraderPreprocessor):
+    """Removes the attachments of answers and tasks to which the released text no longer refers.
+
+    nbgrader clears the text of a solution, but leaves the picture in the file (nbgrader#1782).
+    """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: ResourcesDict, index: int
+    ) -> tuple[NotebookNode, ResourcesDict]:
+        marks = nbgrader_metadata(cell)
+        if "attachments" in cell and (marks.get("solution") or marks.get("task")):
+            removed = [name for name in cell.attachments if not _is_shown(name, cell.source)]
+            for name in removed:
+                del cell.attachments[name]
+            if not cell.attachments:
+                del cell["attachments"]
+            if removed:
+                self.log.info(
+                    "The cell `%s` is released without %s: only the solution or the marking scheme shows it.",
+                    printable(grade_id(cell) or "", 80),
+                    listed(printable(name, 80) for name in removed),
+                )
+        return cell, resources
+
+
+def _is_shown(name: str, source: str) -> bool:
+    return any(f"attachment:{written}" in source for written in (name, quote(name)))

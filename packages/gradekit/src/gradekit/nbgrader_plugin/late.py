@@ -13,11 +13,9 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Enum, Float
 from traitlets.config import Config
 
-from gradekit.attempts.records import AttemptRecord, Attempts
-from gradekit.attempts.rules import AttemptRules, Chance, NoChance, is_in_time
+from gradekit.attempts.rules import AttemptRecord, AttemptRules, Attempts, Chance, NoChance, is_in_time
 from gradekit.course.course_time import CourseTime
-from gradekit.nbgrader_plugin.course_folders import configured_course
-from gradekit.nbgrader_plugin.gradebook_state import url_in
+from gradekit.nbgrader_plugin.course_folders import configured_course, url_in
 from gradekit.page.check_table import deadline_of
 
 
@@ -77,41 +75,19 @@ class SecondChance(BasePlugin):
     ) -> float | None:
         """The points to deduct, or None within the grace period. `score` may have manual points in it."""
         step = self.parent  # nbgrader's AssignLatePenalties, while it handles one notebook of one student
-        first = self.first_attempt(step.gradebook, step.assignment_id, student_id)
+        submitted = step.gradebook.find_submission(step.assignment_id, student_id).timestamp
+        deadline = deadline_of(step.gradebook, step.assignment_id, student_id)
+        first = self.first_attempt(submitted, deadline, step.assignment_id, student_id)
         if first is None:
             return None
         notebook = step.gradebook.find_submission_notebook(step.notebook_id, step.assignment_id, student_id)
         second = sum(grade.auto_score or 0.0 for grade in notebook.grades)
         return self.chance.penalty(first.earned.get(step.notebook_id, 0.0), second)
 
-    def first_attempt(self, gradebook: Gradebook, assignment: str, student: str) -> AttemptRecord | None:
-        """The attempt that the submission in the gradebook improves on; None if it was handed in in time.
-
-        Raises: as `attempt_before`.
-        """
-        submitted = gradebook.find_submission(assignment, student).timestamp
-        return self.attempt_before(
-            submitted, deadline_of(gradebook, assignment, student), assignment, student
-        )
-
-    def require_chance(
-        self, gradebook: Gradebook, assignment: str, student: str, submitted: datetime | None
-    ) -> None:
-        """Make sure that what was handed in at `submitted` (UTC), and may not be in the gradebook yet, may be graded.
-
-        Raises: as `attempt_before`.
-        """
-        try:
-            due = gradebook.find_assignment(assignment).duedate
-        except MissingEntry:
-            return
-        deadline = deadline_of(gradebook, assignment, student) or (due and due.replace(tzinfo=UTC))
-        self.attempt_before(submitted, deadline, assignment, student)
-
-    def attempt_before(
+    def first_attempt(
         self, submitted: datetime | None, deadline: datetime | None, assignment: str, student: str
     ) -> AttemptRecord | None:
-        """The attempt that what was handed in at `submitted` improves on; None if that was in time.
+        """The attempt that what was handed in at `submitted` (UTC) improves on; None if that was in time.
 
         Raises:
             NoChance: it was neither in time nor is it a second chance.
@@ -143,7 +119,11 @@ def refusal(config: Config, folders: CourseDirectory, assignment: str, student: 
         return None
     with Gradebook(url_in(folders), folders.course_id) as gradebook:
         try:
-            plugin.require_chance(gradebook, assignment, student, folders.get_existing_timestamp(path))
+            due = gradebook.find_assignment(assignment).duedate
+            deadline = deadline_of(gradebook, assignment, student) or (due and due.replace(tzinfo=UTC))
+            plugin.first_attempt(folders.get_existing_timestamp(path), deadline, assignment, student)
+        except MissingEntry:
+            return None
         except NoChance as reason:
             return f"not graded: {reason}"
     return None

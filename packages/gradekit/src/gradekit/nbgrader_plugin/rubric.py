@@ -16,7 +16,7 @@ from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell, nbgrad
 from gradekit.course.configuration import course_in
 from gradekit.course.printing import shortened
 from gradekit.course.rubrics import RUBRIC, rubric_items
-from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page.budget import PageBudget
 from gradekit.page.check_table import check_output
 from gradekit.page.displayed import (
@@ -89,11 +89,8 @@ class ShowRubric(Preprocessor):
         ]
         found = next((path for up in sources if (path := up / f"{place['name']}.ipynb").is_file()), None)
         cells = nbformat.read(found, as_version=4).cells if found else []
-        return {
-            name: cell
-            for cell in cells
-            if (name := grade_id(cell)) and is_answer_cell(cell) and nbgrader_metadata(cell).get("grade")
-        }
+        graded = [cell for cell in cells if is_answer_cell(cell) and nbgrader_metadata(cell).get("grade")]
+        return {name: cell for cell in graded if (name := grade_id(cell))}
 
 
 def _result(nb: NotebookNode) -> SubmissionResult:
@@ -106,19 +103,13 @@ def _result(nb: NotebookNode) -> SubmissionResult:
 
 def _to_the_grader(why: str) -> str:
     """A sentence as a quotation. It may have the name of a file in it, which must not be formatted."""
-    return f"> **To the grader:** {_FORMATS.sub(_escaped, why)}"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
+    return "> **To the grader:** " + _FORMATS.sub(r"\\\g<0>", why)
 
 
 def _show_attachments(cell: NotebookNode) -> None:
     """Show the pictures that are attached to a cell without being in its text."""
-    if names := attached_only(cell):
-        pictures = "\n\n".join(
-            f"![{number}](attachment:{quote(name)})" for number, name in enumerate(names, 1)
-        )
+    names = enumerate(attached_only(cell), 1)
+    if pictures := "\n\n".join(f"![{number}](attachment:{quote(name)})" for number, name in names):
         cell.source += f"\n\n> **To the grader:** attached to this cell, but not in its text:\n\n{pictures}"
 
 

@@ -13,9 +13,8 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 
 from gradekit.course import Assignment
-from gradekit.course.cells import exercise_name, is_automatic
+from gradekit.course.cells import Doubt, exercise_name, is_automatic
 from gradekit.course.course_time import CourseTime
-from gradekit.course.doubts import Doubt
 from gradekit.course.files import notebooks_in
 from gradekit.course.kernels import LIMITED
 from gradekit.course.printing import aligned_lines, counted, defused, first_of, printable, quoted

@@ -17,12 +17,21 @@ from nbformat import NotebookNode
 from nbgrader.api import BaseCell, Comment
 
 from gradekit.course import Assignment
-from gradekit.course.cells import CellKind, find_cell, grade_id, is_answer_cell, is_graded_cell
+from gradekit.course.cells import (
+    ADDRESS,
+    DATA,
+    Attachments,
+    CellKind,
+    find_cell,
+    grade_id,
+    is_answer_cell,
+    is_graded_cell,
+    picture_in,
+)
 from gradekit.course.files import files_in
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import NotShown, Pictures, addresses_in, attached_only, text_and_pictures
-from gradekit.submission.attachments import ADDRESS, DATA, Attachments, picture_in
 from gradekit.submission.elsewhere import added_text, prose_in
 from gradekit.submission.extra_files import handed_out_files, own_files
 from gradekit.submission.names import squeezed

@@ -16,11 +16,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat import NotebookNode
 
+from gradekit.course.cells import picture_in
 from gradekit.course.printing import shortened
 from gradekit.session.channel import GRACE_SECONDS, KernelGone, Unresponsive
 from gradekit.session.limits import Limits, Stopwatch
 from gradekit.session.output_data import PLAIN_TEXT, KeptData, sizes_in
-from gradekit.submission.attachments import picture_in
 
 #: nbclient and jupyter_client log errors with tracebacks; here, a page or the command's last lines report them
 QUIET = logging.getLogger(__name__)

@@ -19,22 +19,18 @@ from gradekit.course.files import handed_in_text
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
-from gradekit.submission.names import defined_names, squeezed
-from gradekit.submission.statements import MAX_PARSED_CHARACTERS, code_in
-from gradekit.submission.syntax import parse
+from gradekit.submission.names import defined_names, parse, squeezed
+from gradekit.submission.statements import MAX_PARSED_CHARACTERS, ParsingBudget, code_in, tree_of
 
 #: places that a sentence names
 _NAMED_AT_MOST = 3
 #: files that may be an answer
 _MAY_BE_ANSWER = re.compile(
-    r"\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages|txt|md|tex|html?|py)\Z",
-    re.IGNORECASE,
+    r"(?i)\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages|txt|md|tex|html?|py)\Z"
 )
 #: files that may have all answers, if there is none in the notebook
 _MAY_HAVE_ALL = re.compile(r"\.(?:zip|7z|rar|tar|t?gz|json)\Z", re.IGNORECASE)
 _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
-#: characters of code cells that are searched for text
-_BUDGET = 400_000
 _WORD = re.compile(r"\w")
 #: the fence of a block of code, a prompt in a line of its own, or a line of Git's about a conflict
 _PASTED = re.compile(
@@ -89,12 +85,12 @@ class WrittenAnswers:
     def __init__(self, work: Restoration, places: OtherPlaces) -> None:
         self._work = work
         self._beside, self._drafts = places.beside, places.drafts
-        self._left, self._parsed = _BUDGET, dict[str, str]()
+        self._budget, self._parsed = ParsingBudget(), dict[str, str]()
         self._claimed: set[int] = set()  # the cells whose text belongs to an answer
 
     def gather(self) -> None:
         """Copy text next to an empty written answer into it, so that a person reads it; doubt the other empty ones."""
-        blank = any(self._is_blank(name) for name in self._written)
+        blank = any(map(self._work.is_blank, self._written))
         if self._written:
             self._keep_lost(of_code=blank)
         if not blank:
@@ -102,27 +98,21 @@ class WrittenAnswers:
         for name in self._written:
             own = self._work.present[name]
             near = self._near(own)
-            if self._is_blank(name) and own.cell_type != "code":
+            if self._work.is_blank(name) and own.cell_type != "code":
                 texts = [text for cell in near if (text := self._text_of(cell)).strip()]
                 if not texts:
                     continue
                 own.source = "\n\n".join(texts)
                 self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
-            if not self._is_blank(name):
+            if not self._work.is_blank(name):
                 self._claimed |= {id(cell) for cell in near}
         self._doubt_the_rest()
 
     @property
     def _written(self) -> list[str]:
         """The answers that a person grades, and other text that students fill in."""
-        return [
-            name
-            for name, cell in self._work.known.items()
-            if is_answer_cell(cell) and (is_graded_cell(cell) or cell.cell_type != "code")
-        ]
-
-    def _is_blank(self, name: str) -> bool:
-        return self._work.is_blank(name, self._work.present[name])
+        answers = [(name, cell) for name, cell in self._work.known.items() if is_answer_cell(cell)]
+        return [name for name, cell in answers if is_graded_cell(cell) or cell.cell_type != "code"]
 
     def _keep_lost(self, of_code: bool) -> None:
         """Put text that was written into an instructor's cell, which has been restored, into a new cell below it.
@@ -134,14 +124,9 @@ class WrittenAnswers:
             code = edit.cell.cell_type == "code"
             if code and not of_code:
                 continue
-            text = (
-                _added_prose(edit.submitted, edit.released)
-                if code
-                else added_text(edit.submitted, edit.released)
-            )
+            text = (_added_prose if code else added_text)(edit.submitted, edit.released)
             if _WORD.search(text):
-                place = next(i for i, cell in enumerate(self._work.cells) if cell is edit.cell)
-                self._work.cells.insert(place + 1, v4.new_markdown_cell(text))
+                self._work.cells.insert(self._work.place_of(edit.cell) + 1, v4.new_markdown_cell(text))
                 kind = "" if code else " given"
                 self._work.notes.append(
                     f"Your text in the{kind} cell `{grade_id(edit.cell)}` was kept in a new cell below it."
@@ -150,7 +135,7 @@ class WrittenAnswers:
     def _near(self, own: NotebookNode) -> list[NotebookNode]:
         """The student's cells between the released cells above and below an answer, and the text cell above these."""
         cells = self._work.cells
-        first = last = next(index for index, cell in enumerate(cells) if cell is own)
+        first = last = self._work.place_of(own)
         while first > 0 and self._is_students_own(cells[first - 1]):
             first -= 1
         while last + 1 < len(cells) and self._is_students_own(cells[last + 1]):
@@ -169,9 +154,7 @@ class WrittenAnswers:
 
     def _prose(self, source: str) -> str:
         if source not in self._parsed:
-            affordable = len(source) <= self._left
-            self._left -= len(source) if affordable else 0
-            self._parsed[source] = prose_in(source) if affordable else ""
+            self._parsed[source] = prose_in(source) if self._budget.takes(source, len(source)) else ""
         return self._parsed[source]
 
     @cached_property
@@ -185,17 +168,14 @@ class WrittenAnswers:
         """Let a person decide on empty answers while the student has other texts or pictures."""
         places = list(dict.fromkeys(self._other_places()))
         where = first_of(places, _NAMED_AT_MOST)
-        for name in self._written:
-            if not self._is_blank(name):
-                continue
+        for name in filter(self._work.is_blank, self._written):
             if id(self._work.present[name]) in self._work.pictured:
-                self._work.doubts[name] = (
-                    f"The answer cell `{name}` has no text, but a picture is attached to it"
-                )
+                what = "has no text, but a picture is attached to it"
             elif places:
-                self._work.doubts[name] = (
-                    f"The answer cell `{name}` is empty, but something else may be its answer: {where}"
-                )
+                what = f"is empty, but something else may be its answer: {where}"
+            else:
+                continue
+            self._work.doubts[name] = f"The answer cell `{name}` {what}"
 
     def _other_places(self) -> Iterator[str]:
         for index, cell in enumerate(self._work.cells):
@@ -222,9 +202,7 @@ class WrittenAnswers:
         if re.search(rf"\b{re.escape(PurePath(module).stem)}\b", code):
             return False
         source = handed_in_text(self._beside[module])
-        affordable = len(source) <= min(MAX_PARSED_CHARACTERS, self._left)
-        self._left -= len(source) if affordable else 0
-        tree = parse(source) if affordable else None
+        tree = parse(source) if self._budget.takes(source) else None
         if tree is None or any(line.lstrip().startswith("#") for line in source.split("\n")):
             return bool(_WORD.search(source))
         strings = (text for part in tree.body for text in _strings_in(part))
@@ -242,7 +220,7 @@ def prose_in(source: str) -> str:
     magic = _TEXT_MAGIC.match(source)
     if magic:
         return source[magic.end() :]
-    tree = parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
+    tree = tree_of(source)
     if tree is None:
         return "" if defined_names(source) else source
     if not _is_only_text(tree):
@@ -337,7 +315,7 @@ class Candidates:
     def _doubt_if_untouched(self) -> None:
         """Doubt every answer of a notebook that is as it was handed out, if other files were handed in with it."""
         answers = [name for name in self._work.expected if name in self._work.present]
-        if all(self._work.is_blank(name, self._work.present[name]) for name in answers):
+        if all(map(self._work.is_blank, answers)):
             files = [name for name in self._beside if self._may_have_all(name)]
             files += [*(name for name, cells in self._drafts.items() if cells), *self._unread]
             why = f"Nothing was answered in the notebook, but {first_of(files, _NAMED_AT_MOST)} may have the answers"
@@ -352,7 +330,7 @@ class Candidates:
 
     def _places(self, own: NotebookNode, wanted: frozenset[str]) -> Iterator[str]:
         cells = self._work.cells
-        at = next(index for index, cell in enumerate(cells) if cell is own)
+        at = self._work.place_of(own)
         for step in (1, -1):
             index = at + step
             while 0 <= index < len(cells) and self._is_own(cells[index]):
@@ -370,32 +348,25 @@ class Candidates:
             return 0
         lines = source.split("\n")
         prose = [number for number, line in enumerate(lines, 1) if _PROSE.fullmatch(line)]
-        code = "\n".join(line for number, line in enumerate(lines, 1) if number not in prose)
-        return (
-            prose[0] if prose and parse(code) is not None and wanted <= self._work.definitions.of(code) else 0
-        )
+        code = "\n".join(line for line in lines if not _PROSE.fullmatch(line))
+        is_code = parse(code) is not None and wanted <= self._work.definitions.of(code)
+        return prose[0] if prose and is_code else 0
 
     def _rest_below(self, cell: NotebookNode) -> str:
         """The label of the next cell if it continues this one, as after a cell was split."""
-        index = next(place for place, one in enumerate(self._work.cells) if one is cell) + 1
-        below = self._work.cells[index] if index < len(self._work.cells) else None
-        if below is None or below.cell_type != "code" or not self._is_own(below):
+        index = self._work.place_of(cell) + 1
+        below = next(iter(self._work.cells[index:]), None)
+        if below is None or below.cell_type != "code" or not below.source.strip() or not self._is_own(below):
             return ""
         both = f"{cell.source.rstrip()}\n{below.source}"
-        if not below.source.strip() or len(both) > MAX_PARSED_CHARACTERS:
+        if tree_of(both) is None:
             return ""
         indented = below.source.lstrip("\n")[0].isspace()  # which IPython allows
-        is_rest = indented or parse(below.source) is None
-        return label_of(below, index + 1) if is_rest and parse(both) is not None else ""
+        return label_of(below, index + 1) if indented or parse(below.source) is None else ""
 
     def _is_own(self, cell: NotebookNode) -> bool:
-        return (
-            not grade_id(cell)
-            and not is_demo(cell)
-            and id(cell) not in self._work.handed_out
-            and id(cell) not in self._work.copied
-            and squeezed(cell.source) not in self._released
-        )
+        given = id(cell) in self._work.handed_out or id(cell) in self._work.copied or is_demo(cell)
+        return not grade_id(cell) and not given and squeezed(cell.source) not in self._released
 
     def _may_answer(self, source: str) -> bool:
         """True for code that defines something, or that can't be parsed."""
@@ -419,24 +390,20 @@ class Candidates:
     @cached_property
     def _archives(self) -> list[str]:
         """The archives beside the notebook that have notebooks or modules in them."""
-        names = [name for name in self._beside if PurePath(name).suffix.lower() == ".zip"]
-        return [
-            f"the file {printable(name)}" for name in names[:_MAX_MODULES] if _has_code(self._beside[name])
-        ]
+        zips = [(name, path) for name, path in self._beside.items() if name.lower().endswith(".zip")]
+        return [f"the file {printable(name)}" for name, path in zips[:_MAX_MODULES] if _has_code(path)]
 
     @cached_property
     def _names_in_files(self) -> dict[str, str]:
         """By the names that the student's modules and notebooks beside this one define, a description of the file."""
-        texts = [name for name in self._beside if PurePath(name).suffix in (".py", ".txt", ".md")][
-            :_MAX_MODULES
-        ]
+        texts = [(name, path) for name, path in self._beside.items() if name.endswith((".py", ".txt", ".md"))]
         codes = [
-            (f"the file {printable(name)}", code_in(handed_in_text(self._beside[name]))) for name in texts
+            (f"the file {printable(name)}", code_in(handed_in_text(path)))
+            for name, path in texts[:_MAX_MODULES]
         ]
         for name, cells in self._drafts.items():
-            codes += [
-                (f"the notebook {printable(name)}", one.source) for one in cells if one.cell_type == "code"
-            ]
+            sources = (cell.source for cell in cells if cell.cell_type == "code")
+            codes += [(f"the notebook {printable(name)}", source) for source in sources]
         found: dict[str, str] = {}
         for place, code in codes:
             if len(found) < _MAX_NAMES:
@@ -463,7 +430,7 @@ def _has_code(archive: Path) -> bool:
 def pasted_line(source: str) -> int:
     """The number of the first line that was copied with code from a text, if the rest is Python code; 0 if it isn't."""
     found = _PASTED.search(source) if len(source) <= MAX_PARSED_CHARACTERS else None
-    if not found or parse(source) is not None:
+    if found is None or parse(source) is not None:
         return 0
     return source.count("\n", 0, found.start()) + 1 if parse(_PASTED.sub("", source)) is not None else 0
 

@@ -26,6 +26,7 @@ from gradekit.submission.names import squeezed, used_names
 from gradekit.submission.statements import (
     MAX_PARSED_CHARACTERS,
     Definitions,
+    ParsingBudget,
     Piece,
     definitions_in,
     expected_names,
@@ -35,7 +36,7 @@ from gradekit.submission.statements import (
     without_definitions,
 )
 
-#: characters of one notebook that are searched for additions
+#: characters of a student's code that is searched for what it needs
 _BUDGET = 400_000
 #: an answer cell that was not released with values contains one of these
 _STUBS = ("def ", "class ", "NotImplementedError", "None", "...")
@@ -82,9 +83,17 @@ class Restoration:
         self.notes: list[str] = []
         self.definitions = Definitions()
 
-    def is_blank(self, name: str, cell: NotebookNode) -> bool:
-        source = squeezed(cell.source)
+    def is_blank(self, name: str, cell: NotebookNode | None = None) -> bool:
+        """Whether the cell, or the one that was found for this name, is empty or as it was released."""
+        source = squeezed((cell or self.present[name]).source)
         return not source or source == squeezed(self.known[name].source)
+
+    def place_of(self, cell: NotebookNode) -> int:
+        return next(place for place, one in enumerate(self.cells) if one is cell)
+
+    def bound_by(self, cells: Iterable[NotebookNode]) -> frozenset[str]:
+        """The names that these cells define."""
+        return frozenset(name for cell in cells for name in self.definitions.of(cell.source))
 
     def remove(self, unwanted: set[int]) -> None:
         self.cells[:] = [cell for cell in self.cells if id(cell) not in unwanted]
@@ -120,25 +129,18 @@ class Gathering:
         """Put code that was added to given, test or demo cells, and that answers need, into new cells above them."""
         if not self._work.edits:
             return
-        running = [
-            cell
-            for cell in self._work.cells
-            if runs_before_checks(cell) and not self._is_unanswered(grade_id(cell))
-        ]
-        bound = frozenset(name for cell in running for name in self._work.definitions.of(cell.source))
-        sources = needed_additions(
-            [(edit, self._asks_for_variables(edit.cell)) for edit in self._work.edits],
-            [cell.source for cell in running if self._is_students_code(cell)],
-            self._asked_for(),
-            bound,
-        )
+        running = [cell for cell in self._work.cells if runs_before_checks(cell)]
+        running = [cell for cell in running if not self._is_unanswered(grade_id(cell))]
+        bound = self._work.bound_by(running)
+        edits = [(edit, self._asks_for_variables(edit.cell)) for edit in self._work.edits]
+        own = [cell.source for cell in running if self._is_students_code(cell)]
+        sources = needed_additions(edits, own, self._asked_for(), bound)
         self._doubt_unread(bound)
         above: dict[int, list[NotebookNode]] = defaultdict(list)
         below: dict[int, list[NotebookNode]] = defaultdict(list)
         for edit, source in zip(self._work.edits, sources, strict=True):
             if source:
-                cell = v4.new_code_cell(source)
-                del cell["id"]  # a random one
+                cell = _new_cell(source)
                 is_below = self._belongs_below(source, edit)
                 (below if is_below else above)[id(edit.cell)].append(cell)
                 self._added[id(cell)] = _AddedCell(cell, edit.cell, is_below)
@@ -168,19 +170,18 @@ class Gathering:
         for edit in self._work.edits:
             if not edit.submitted.strip() or pieces_of(edit.submitted):
                 continue
-            place = next(place for place, cell in enumerate(self._work.cells, 1) if cell is edit.cell)
-            where = f"the {label_of(edit.cell, place)} as it was handed in"
+            where = f"the {label_of(edit.cell, self._work.place_of(edit.cell) + 1)} as it was handed in"
             state = "too long" if len(edit.submitted) > MAX_PARSED_CHARACTERS else "no Python code"
             self._work.notes.append(f"Nothing was kept of {where}, since it is {state}.")
             for name in self._work.expected:
+                lacks = needed_names(self._work.present[name].source) - bound - _BUILTIN
                 if self._is_unanswered(name):
                     why = f"The answer cell `{name}` is empty, but {where}, which is {state}, may have its answer"
-                    self._work.doubts.setdefault(name, why)
-                    continue
-                lacks = needed_names(self._work.present[name].source) - bound - _BUILTIN
-                if found := sorted(lacks & set(_NAME.findall(edit.submitted))):
+                elif found := sorted(lacks & set(_NAME.findall(edit.submitted))):
                     why = f"The answer `{name}` uses `{found[0]}`, which may be defined in {where}, which is {state}"
-                    self._work.doubts.setdefault(name, why)
+                else:
+                    continue
+                self._work.doubts.setdefault(name, why)
 
     def keep_given(self) -> None:
         """Copy what the student's code needs from demo and test cells, which may not be run, into new cells above them.
@@ -193,14 +194,10 @@ class Gathering:
         own = [cell.source for cell in running if self._is_students_code(cell)]
         if sum(map(len, own)) > _BUDGET:
             return
-        given = {name for cell in skipped for name in self._work.definitions.of(cell.source)}
-        bound = frozenset(name for cell in running for name in self._work.definitions.of(cell.source))
-        used = frozenset(name for source in own for name in used_names(source)) - bound
-        star = (
-            _STAR & given
-            if any(needed_names(source) - bound - _BUILTIN - given for source in own)
-            else frozenset()
-        )
+        given, bound = self._work.bound_by(skipped), self._work.bound_by(running)
+        used = frozenset().union(*map(used_names, own)) - bound
+        lacks_more = any(needed_names(source) - bound - _BUILTIN - given for source in own)
+        star = _STAR & given if lacks_more else frozenset()
         if not given & used and not star:
             return  # without a closer look, which takes time
         edits = [(ChangedCell(cell, cell.source, ""), False) for cell in skipped]
@@ -208,20 +205,17 @@ class Gathering:
         new: dict[int, NotebookNode] = {}
         for cell, source in zip(skipped, sources, strict=True):
             if source:
-                number = next(place for place, one in enumerate(cells, 1) if one is cell)
+                number = self._work.place_of(cell) + 1
                 names = listed(sorted(self._work.definitions.of(source)))
                 self._work.notes.append(
                     f"Your code uses {names} from the {label_of(cell, number)}, which may not be run when this is graded, so "
                     "a new cell above it has the same."
                 )
-                copy = new[id(self._first_added(cell))] = v4.new_code_cell(source)
+                # above the first new cell with additions to this one, which may need the same
+                added = (a.cell for a in self._added.values() if a.origin is cell and not a.is_below)
+                copy = new[id(next(added, cell))] = _new_cell(source)
                 self._work.copied.add(id(copy))
-                del copy["id"]  # a random one
         self._work.cells[:] = [one for cell in cells for one in (new.get(id(cell)), cell) if one is not None]
-
-    def _first_added(self, origin: NotebookNode) -> NotebookNode:
-        """The first of the new cells with additions to `origin`, which may need the same; or else that cell itself."""
-        return next((a.cell for a in self._added.values() if a.origin is origin and not a.is_below), origin)
 
     def gather_answers(self) -> None:
         """Copy answers that were written into other cells to their answer cells.
@@ -252,15 +246,16 @@ class Gathering:
             own.source = "\n\n\n".join([rest, *pieces] if rest and not PLACEHOLDER.search(rest) else pieces)
             host = self._work.cells[found[-1]]
             for place in found:
-                if id(self._work.cells[place]) in self._added:
-                    self._added[id(self._work.cells[place])].copied.append(wanted)
+                if added := self._added.get(id(self._work.cells[place])):
+                    added.copied.append(wanted)
             if places[id(own)] < found[-1] < self._first_test(name, places):
                 # the answer may need what that cell defines above it
                 self._work.cells.insert(found[-1] + 1, own)
                 del self._work.cells[places[id(own)]]
             elif places[id(own)] < found[-1]:
                 own.source = "\n\n\n".join([*self._needed_by(own, places[id(own)], found[-1]), own.source])
-            what = f"The answer to `{name}` was found in the {self._label(host, found[-1] + 1)}"
+            added = self._added.get(id(host))  # a new cell has the name of the code's origin
+            what = f"The answer to `{name}` was found in the {label_of(added.origin if added else host, found[-1] + 1)}"
             self._work.notes.append(f"{what} and copied to its own cell.")
             self._work.doubts[name] = f"{what}, where it may depend on other code"
 
@@ -271,18 +266,13 @@ class Gathering:
 
     def _needed_by(self, own: NotebookNode, above: int, last: int) -> list[str]:
         """The statements between an answer cell and the cell where its answer was found that the answer needs."""
-        bound = {
-            name
-            for cell in self._work.cells[:above]
-            if runs_before_checks(cell)
-            for name in self._work.definitions.of(cell.source)
-        }
+        bound = self._work.bound_by(filter(runs_before_checks, self._work.cells[:above]))
         binds = self._work.definitions.of(own.source)
         cells = [cell for cell in self._work.cells[above + 1 : last + 1] if self._is_students_code(cell)]
         if sum(len(cell.source) for cell in cells) > _BUDGET:
             return []
         pieces = [piece for cell in cells for piece in pieces_of(cell.source) if not piece.binds & binds]
-        bound |= binds | _BUILTIN
+        bound = bound | binds | _BUILTIN
         return _with_seeds(pieces, _needed(pieces, set(needed_names(own.source) - bound), bound))
 
     def note_additions(self) -> None:
@@ -292,17 +282,13 @@ class Gathering:
                 added.cell.source = without_definitions(added.cell.source, *added.copied)
         self._work.remove({id(added.cell) for added in self._added.values() if not added.cell.source})
         for place, cell in enumerate(self._work.cells):
-            if id(cell) in self._added:
+            if new := self._added.get(id(cell)):
                 names = listed(sorted(self._work.definitions.of(cell.source)))
-                below = self._added[id(cell)].is_below
-                where = self._label(cell, place if below else place + 2)
-                side = "below" if below else "above"
+                where = label_of(new.origin, place if new.is_below else place + 2)
+                side = "below" if new.is_below else "above"
                 self._work.notes.append(
                     f"Your additions to the {where}, {names}, were kept in a new cell {side} it."
                 )
-
-    def _label(self, cell: NotebookNode, number: int) -> str:  # a new cell has the name of the code's origin
-        return label_of(self._added[id(cell)].origin if id(cell) in self._added else cell, number)
 
     def _asks_for_variables(self, cell: NotebookNode) -> bool:
         """True for the test cell of an unanswered exercise that asks for variables whose names are unknown."""
@@ -321,7 +307,7 @@ class Gathering:
         source, wanted = self._work.present[name].source, self._work.expected[name]
         stub = not wanted or any(part in source for part in _STUBS)
         return (
-            (self._work.is_blank(name, self._work.present[name]) and (stub or not source.strip()))
+            (self._work.is_blank(name) and (stub or not source.strip()))
             or all(not line.strip() or line.lstrip().startswith("#") for line in source.split("\n"))
             or bool(PLACEHOLDER.search(source) and is_code(source) and not definitions_in(source, wanted))
         )
@@ -329,6 +315,12 @@ class Gathering:
     def _is_students_code(self, cell: NotebookNode) -> bool:
         given = is_locked_cell(cell) or squeezed(cell.source) in self._as_released
         return cell.cell_type == "code" and not given
+
+
+def _new_cell(source: str) -> NotebookNode:
+    cell: NotebookNode = v4.new_code_cell(source)
+    del cell["id"]  # a random one
+    return cell
 
 
 def needed_additions(
@@ -342,19 +334,16 @@ def needed_additions(
         wanted: names that the exercises ask for.
         bound: names that are bound without the edited cells.
     """
-    left, asked = _BUDGET, set(wanted)
+    budget, asked = ParsingBudget(), set(wanted)
     found: list[list[Piece]] = []
     for edit, is_answer in edits:
-        affordable = len(edit.submitted) <= min(MAX_PARSED_CHARACTERS, left)
-        left -= len(edit.submitted) if affordable else 0
-        found.append(_additions(edit) if affordable else [])
+        found.append(_additions(edit) if budget.takes(edit.submitted) else [])
         asked |= {name for one in found[-1] for name in one.binds if is_answer}
     if not any(found):
         return ["" for _ in found]
     missing = asked - bound
     for source in sources:
-        if len(source) <= min(MAX_PARSED_CHARACTERS, left):
-            left -= len(source)
+        if budget.takes(source):
             missing |= needed_names(source) - bound - _BUILTIN
     needed = _needed([one for additions in found for one in additions], missing, bound | _BUILTIN)
     return ["\n".join(_with_seeds(additions, needed)) for additions in found]
@@ -366,12 +355,8 @@ def _additions(edit: ChangedCell) -> list[Piece]:
     if not ours:
         return theirs
     matcher = SequenceMatcher(None, [p.shape for p in theirs], [p.shape for p in ours], autojunk=False)
-    return [
-        piece
-        for tag, first, last, _, _ in matcher.get_opcodes()
-        if tag != "equal"
-        for piece in theirs[first:last]
-    ]
+    changes = (theirs[first:last] for tag, first, last, *_ in matcher.get_opcodes() if tag != "equal")
+    return [piece for pieces in changes for piece in pieces]
 
 
 def _needed(additions: list[Piece], missing: set[str], bound: Set[str]) -> set[int]:

@@ -14,14 +14,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import ModuleType
 
-from gradekit.submission.names import roundabout, words
-from gradekit.submission.syntax import (
+from gradekit.submission.names import (
     UNWRITABLE,
     imported_by,
     parse,
     path_of,
     paths_in,
+    roundabout,
     scopes_in,
+    words,
 )
 
 #: the parts of libraries whose functions, types and numbers may be used, but for those below

@@ -1,4 +1,4 @@
-"""The names that a cell defines and uses, found without running it.
+"""The syntax trees of cells, and the names that they define and use, found without running them.
 
 A method of the student's own may have the name of a forbidden function without using it, so their names are told apart
 from those of libraries.
@@ -7,19 +7,10 @@ from those of libraries.
 import ast
 import fnmatch
 import re
+import symtable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
-
-from gradekit.submission.syntax import (
-    UNWRITABLE,
-    constant_text,
-    imported_by,
-    parse,
-    path_of,
-    paths_in,
-    scopes_in,
-)
 
 #: names that can run code that isn't in the cell, when they are called
 _CALLS = {"exec", "eval", "compile", "__import__"}
@@ -29,9 +20,21 @@ _ANYWHERE = {
     *("run_cell", "input_transformers_cleanup", "input_transformers_post", "ast_transformers"),
 }
 _SELF = ("self", "cls")
+#: functions whose results consist of their arguments, or of the elements of these
+_PASSING_ON = ("zip", "enumerate", "list", "tuple", "iter", "reversed")
 #: methods that put their arguments into what they are called on
 _FILLING = ("append", "appendleft", "insert", "extend", "add", "setdefault", "update")
 _BINDING = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+_MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
+_CELL_MAGIC = re.compile(r"\s*%%.*")
+#: limits for IPython's transformer, which reads the cell again for every magic
+_MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
+#: the usual names of torch and its parts
+_USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+#: what Python raises when it writes code that it has read: it is nested too deep, or has an integer with too many digits
+UNWRITABLE = (RecursionError, MemoryError, ValueError, SyntaxError)
+#: nobody spells a name as a longer sum
+_MOST_SUMMANDS = 100
 
 
 class OwnNames(NamedTuple):
@@ -65,11 +68,8 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
         return [statement.name]
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return imported_by(statement)
-    return [
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
+    names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return [node.id for node in names if isinstance(node.ctx, ast.Store)]
 
 
 def bound_at_top(source: str) -> frozenset[str]:
@@ -89,35 +89,30 @@ def parameters_of(source: str, name: str, called: bool = False) -> tuple[str, ..
     Args:
         called: return those of the class's `forward` or `__call__` instead.
     """
-    wanted = ("forward", "__call__") if called else ("__init__",)
-    tree = parse(source)
-    found = tree.body if tree else []
+    found = body_of(source)
     functions = [node for node in found if isinstance(node, ast.FunctionDef) and node.name == name]
-    classes = [node for node in found if isinstance(node, ast.ClassDef) and node.name == name]
-    methods = [
-        node
-        for node in (classes[-1].body if classes else [])
-        if isinstance(node, ast.FunctionDef) and node.name in wanted
-    ]
-    if not functions and not methods:
-        return ()
-    arguments = (functions or methods)[-1].args
+    if not functions:
+        wanted = ("forward", "__call__") if called else ("__init__",)
+        classes = [node for node in found if isinstance(node, ast.ClassDef) and node.name == name]
+        methods = [node for kind in classes[-1:] for node in kind.body if isinstance(node, ast.FunctionDef)]
+        functions = [node for node in methods if node.name in wanted]
+        if not functions:
+            return ()
+    arguments = functions[-1].args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    return tuple(names if functions else names[1:])
+    return tuple(names if functions[-1] in found else names[1:])
 
 
 def closing_call(source: str, function: str = "") -> str:
     """A call in a cell, or in one of its functions, that closes figures of matplotlib; empty if there is none."""
-    tree = parse(source)
-    paths = paths_in(tree) if tree else {}
-    for statement in tree.body if tree else ():
-        if function and getattr(statement, "name", "") != function:
-            continue
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
-                name = path_of(node.func, paths) or ast.unparse(node.func)
-                if name in ("matplotlib.pyplot.close", "plt.close"):
-                    return ast.unparse(node)
+    body = body_of(source)
+    searched = [part for part in body if not function or getattr(part, "name", "") == function]
+    paths = paths_in(ast.Module(body, [])) if searched else {}
+    for node in (node for part in searched for node in ast.walk(part)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            name = path_of(node.func, paths) or ast.unparse(node.func)
+            if name in ("matplotlib.pyplot.close", "plt.close"):
+                return ast.unparse(node)
     return ""
 
 
@@ -141,8 +136,7 @@ def words(source: str, own: OwnNames = NOTHING_OWN) -> tuple[str, ...]:
 def top_level_words(source: str) -> dict[str, set[str]]:
     """The `words` and arguments of the top-level statements, by the name that they bind ("" for none)."""
     found: dict[str, set[str]] = {}
-    tree = parse(source)
-    for statement in tree.body if tree else ():
+    for statement in body_of(source):
         nodes = (node for node in ast.walk(statement) if isinstance(node, ast.arg | ast.keyword))
         arguments = {node.arg for node in nodes if node.arg is not None}
         for name in list(_bound_by(statement)) or [""]:
@@ -153,10 +147,8 @@ def top_level_words(source: str) -> dict[str, set[str]]:
 @lru_cache(256)
 def mentions(source: str, patterns: tuple[str, ...], own: OwnNames = NOTHING_OWN) -> str | None:
     """The first of the `words` that matches a shell-style pattern."""
-    for word in words(source, own):
-        if any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns):
-            return word
-    return None
+    found = (word for word in words(source, own) if any(fnmatch.fnmatchcase(word, p) for p in patterns))
+    return next(found, None)
 
 
 @lru_cache(256)
@@ -193,9 +185,7 @@ def _words(tree: ast.AST, own: OwnNames = NOTHING_OWN) -> Iterable[str]:
                 yield from (part for alias in aliases for part in alias.name.split("."))
                 yield from imported_by(node).values()
             case ast.Call(func=ast.Attribute(attr="run_line_magic" | "run_cell_magic"), args=args):
-                yield from (
-                    word for text in map(constant_text, args) if text for word in re.findall(r"\w+", text)
-                )
+                yield from re.findall(r"\w+", " ".join(filter(None, map(constant_text, args))))
             case ast.Constant() | ast.BinOp() | ast.JoinedStr() | ast.Call():
                 yield from _names_in(constant_text(node))
 
@@ -251,9 +241,8 @@ def _libraries(trees: Sequence[ast.AST]) -> frozenset[str]:
         for targets, value in _given(node, parameters):
             for source in _direct(value):
                 given.setdefault(source, set()).update(targets)
-    bound = {
-        name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for name in imported_by(node)
-    }
+    imports = (node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
+    bound = {name for node in imports for name in imported_by(node)}
     found, todo = set(bound), {name for tree in trees for name in paths_in(tree)}
     while todo:
         new = given.get(todo.pop(), set()) - found
@@ -277,9 +266,8 @@ def _given(node: ast.AST, parameters: Mapping[str, set[str]]) -> Iterator[tuple[
         case ast.arguments():
             together = [*node.posonlyargs, *node.args]
             pairs = zip(together[len(together) - len(node.defaults) :], node.defaults, strict=True)
-            for argument, default in [*pairs, *zip(node.kwonlyargs, node.kw_defaults, strict=True)]:
-                if default is not None:
-                    yield {argument.arg}, default
+            every = [*pairs, *zip(node.kwonlyargs, node.kw_defaults, strict=True)]
+            yield from (({argument.arg}, default) for argument, default in every if default is not None)
         case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), value]):
             yield {name}, value
         case ast.Call(func=ast.Attribute(value=holder, attr=name), args=args) if name in _FILLING:
@@ -306,9 +294,7 @@ def _direct(value: ast.AST) -> Iterator[str]:
                 todo += [one, other]
             case ast.BoolOp(values=parts):
                 todo += parts
-            case ast.Call(
-                func=ast.Name(id="zip" | "enumerate" | "list" | "tuple" | "iter" | "reversed"), args=parts
-            ):
+            case ast.Call(func=ast.Name(id=name), args=parts) if name in _PASSING_ON:
                 todo += parts
 
 
@@ -376,3 +362,125 @@ def _arrays_have(name: str) -> bool:
     import torch
 
     return hasattr(torch.Tensor, name) or hasattr(np.ndarray, name)
+
+
+@lru_cache(64)  # a tree takes a hundred times the memory of its source
+def parse(source: str) -> ast.Module | None:
+    """The syntax tree of a cell as IPython runs it; None if it can't be parsed. It is cached, so don't change it."""
+    source = _CELL_MAGIC.sub("pass", source, count=1) if _CELL_MAGIC.match(source) else source
+    for transform in (str, _as_python, lambda text: _MAGIC.sub("pass", text)):
+        try:
+            return ast.parse(transform(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def body_of(source: str) -> list[ast.stmt]:
+    """The top-level statements of a cell; none if it can't be parsed."""
+    tree = parse(source)
+    return tree.body if tree else []
+
+
+def _as_python(source: str) -> str:
+    """The source as IPython transforms it: magics become calls, prompts and indentation are removed.
+
+    Raises:
+        SyntaxError, ValueError: the source can't be transformed.
+    """
+    if len(source) > _MOST_TRANSFORMED or len(_MAGIC.findall(source)) > _MOST_MAGICS:
+        raise ValueError("too long to be transformed")
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    try:
+        return TransformerManager().transform_cell(source)
+    except Exception as error:  # the tokenizer raises other types of errors, too
+        raise ValueError("not a cell") from error
+
+
+def paths_in(tree: ast.AST) -> dict[str, str]:
+    """The import path of each name, for the imports in the tree and the usual ones of torch."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return _USUAL | {name: path for node in nodes for name, path in imported_by(node).items()}
+
+
+def imported_by(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    if isinstance(node, ast.ImportFrom):
+        return {alias.asname or alias.name: f"{node.module or ''}.{alias.name}" for alias in node.names}
+    return {
+        alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
+        for alias in node.names
+    }
+
+
+def path_of(node: ast.AST, paths: dict[str, str]) -> str | None:
+    """The path of an attribute, like `torch._C._nn`; None if it does not begin with an imported name."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in paths:
+        return None
+    return ".".join([paths[node.id], *reversed(parts)])
+
+
+def constant_text(node: ast.AST) -> str | None:
+    """The value of an expression of constant strings, found without running it; None for any other."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.BinOp(op=ast.Add()):
+            parts = list(_summands(node))[::-1]
+        case ast.JoinedStr(values=values):
+            parts = [constant_text(value) for value in values]
+        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            return constant_text(value)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str(between)), attr="join"),
+            args=[ast.List(elts=values) | ast.Tuple(elts=values)],
+        ):
+            texts = [constant_text(value) for value in values]
+            return None if None in texts else between.join(text for text in texts if text)
+        case _:
+            return None
+    return None if None in parts else "".join(part for part in parts if part)
+
+
+def _summands(node: ast.expr) -> Iterator[str | None]:
+    """The texts of `a + b + …`, the last one first; ends with None at one that isn't text, or if there are too many."""
+    for _ in range(_MOST_SUMMANDS):
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
+            yield constant_text(node)
+            return
+        last = constant_text(node.right)
+        yield last
+        if last is None:
+            return
+        node = node.left
+    yield None
+
+
+def scopes_in(code: str) -> symtable.SymbolTable:
+    """The names in each scope of some code; a comprehension is a scope of its own.
+
+    Python 3.12 and later merge the names of comprehensions into the scope around them, but not those of generators.
+
+    Raises:
+        SyntaxError: the code can't be compiled.
+    """
+    if " for " in code:
+        code = ast.unparse(_AsGenerators().visit(ast.parse(code)))
+    return symtable.symtable(code, "cell", "exec")
+
+
+class _AsGenerators(ast.NodeTransformer):
+    """Makes generators of all comprehensions."""
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        return self.generic_visit(ast.GeneratorExp(pair, node.generators))

@@ -15,12 +15,11 @@ from msgspec import Raw, Struct
 from nbformat import NotebookNode, v4
 
 from gradekit.course import Assignment
-from gradekit.course.cells import grade_id, made_up_id
+from gradekit.course.cells import grade_id, made_up_id, read_attachments, without_data
 from gradekit.course.files import beside_notebooks, files_in, notebooks_in
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
-from gradekit.submission.attachments import read_attachments, without_data
-from gradekit.submission.renamed import expected_in, recognize
+from gradekit.submission.extra_files import expected_in, recognize
 
 MAX_FILE_BYTES = 100 * 2**20
 _NAMED_AT_MOST = 5
@@ -132,12 +131,11 @@ def read_submitted(path: Path, assignment: Assignment | None = None) -> Submitte
     name = printable(path.name)
     try:
         if path.parent.is_symlink():
-            what = "is in a folder that is a link to another one, and links are not followed. A person decides about it."
-            return SubmittedNotebook(None, f"{name} {what}")
-        if path.is_symlink():
-            return SubmittedNotebook(
-                None, f"{name} is a link to something else. Hand in the notebook itself."
+            raise Refused(
+                "is in a folder that is a link to another one, and links are not followed. A person decides about it."
             )
+        if path.is_symlink():
+            raise Refused("is a link to something else. Hand in the notebook itself.")
         if not path.exists():
             return _read_another_name(path, assignment)
         data = _content(path)
@@ -198,10 +196,9 @@ def _noting_others(
         rest.remove(name)
         same = other.is_file() and graded.is_file() and filecmp.cmp(other, graded, shallow=False)
         if ids & own and not same:
-            version = f"{name} is another version of {path.name}, and was not graded."
+            submitted.versions.append(f"{name} is another version of {path.name}, and was not graded.")
             again = f"If it is the one that counts, rename it to {path.name} and hand it in again."
-            submitted.versions.append(version)
-            submitted.notes.append(f"{version} {again}")
+            submitted.notes.append(f"{submitted.versions[-1]} {again}")
     if rest:
         submitted.notes.append(f"These notebooks were not graded: {first_of(rest, _NAMED_AT_MOST)}.")
     return submitted
@@ -243,12 +240,10 @@ def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNo
             submitted.notes.insert(0, note)
             return _noting_others(submitted, path, found[0], assignment)
     names = [printable(other.name) for other in found or others]
-    problem = f"{path.name} was not handed in"
+    what = f" (found: {first_of(names, _NAMED_AT_MOST) or 'no notebook'})."
     if len(found) > 1:
-        problem = f"{problem}: rename the right one of {', '.join(names)} to {path.name}."
-    else:
-        problem = f"{problem} (found: {first_of(names, _NAMED_AT_MOST) or 'no notebook'})."
-    return SubmittedNotebook(None, problem, missing=True)
+        what = f": rename the right one of {', '.join(names)} to {path.name}."
+    return SubmittedNotebook(None, f"{path.name} was not handed in{what}", missing=True)
 
 
 def parse_submitted(data: bytes, name: str) -> SubmittedNotebook:
@@ -261,11 +256,8 @@ def parse_submitted(data: bytes, name: str) -> SubmittedNotebook:
         reason = printable(str(error).split("\n")[0], 200) or type(error).__name__
         if isinstance(error, RecursionError):
             reason = "it is nested too deeply"
-        return SubmittedNotebook(
-            None,
-            f"{name} can't be read as a notebook ({reason}). Save or export it again, check that Jupyter "
-            "opens it, and hand it in again.",
-        )
+        what = "Save or export it again, check that Jupyter opens it, and hand it in again."
+        return SubmittedNotebook(None, f"{name} can't be read as a notebook ({reason}). {what}")
 
 
 def _parse(data: bytes) -> SubmittedNotebook:

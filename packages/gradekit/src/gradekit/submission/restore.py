@@ -12,18 +12,25 @@ cell that is left. What might still be an answer, but isn't surely one, becomes 
 attachments return to the cells whose text shows them, wherever that text is by now.
 """
 
+import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import dropwhile, takewhile, zip_longest
+from itertools import chain, dropwhile, takewhile, zip_longest
 from pathlib import Path
+from urllib.parse import unquote
 
 from nbformat import NotebookNode, v4
 
 from gradekit.course.cells import (
+    ADDRESS,
     PLACEHOLDER,
+    Attachments,
+    Doubt,
+    decided_by_a_person,
     grade_id,
     is_demo,
     is_graded_cell,
@@ -33,14 +40,13 @@ from gradekit.course.cells import (
     runs_before_checks,
     tests_about,
 )
-from gradekit.course.doubts import Doubt, decided_by_a_person
 from gradekit.course.printing import listed, printable
-from gradekit.submission.attachments import KeptAttachments
 from gradekit.submission.elsewhere import Candidates, OtherPlaces, WrittenAnswers
 from gradekit.submission.gather import ChangedCell, Gathering, Restoration, needed_additions
 from gradekit.submission.names import squeezed
 from gradekit.submission.statements import code_in, is_code
 
+_REFERENCE = re.compile(re.escape(ADDRESS) + r"([^)\s\"'<>]+)")
 #: a text that occurs more often doesn't identify a place
 _OFTEN = 10
 
@@ -52,12 +58,6 @@ class Restored:
     notebook: NotebookNode
     notes: list[str]
     doubts: list[Doubt]
-
-
-def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """The restored notebook and the notes of `restored`."""
-    whole = restored(submitted, released)
-    return whole.notebook, whole.notes
 
 
 def restored(
@@ -106,10 +106,9 @@ def _of_graded_cells(work: Restoration) -> list[Doubt]:
     """
     doubts = []
     for name, what in work.doubts.items():
+        graded = [name] if work.is_blank(name) else []
         if not is_graded_cell(work.known[name]):
             graded = tests_about(work.released, name)
-        else:
-            graded = [name] if work.is_blank(name, work.present[name]) else []
         doubts += [Doubt(cell, decided_by_a_person(what)) for cell in graded]
     return doubts
 
@@ -131,35 +130,25 @@ class _Repair(Restoration):
                 cell.metadata.pop("nbgrader", None)
         extra: set[int] = set()
         for name, same_mark in marked.items():
-            chosen = self._chosen(name, same_mark)
-            self.present[name] = chosen
+            twice = f"The cell `{name}` is in the notebook more than once"
+            chosen = self.present[name] = self._chosen(name, same_mark)
             others = [cell for cell in same_mark if cell is not chosen]
             for cell in others:
                 cell.metadata.pop("nbgrader")
             copies = [cell for cell in others if name not in self.expected or self.is_blank(name, cell)]
             extra |= {id(cell) for cell in copies}
             if name not in self.expected:
-                self._removed_copies[name] += [
-                    cell.source for cell in copies if cell.cell_type == self.known[name].cell_type
-                ]
+                kind = self.known[name].cell_type
+                self._removed_copies[name] += [cell.source for cell in copies if cell.cell_type == kind]
             if len(others) > len(copies):
-                self.doubts[name] = (
-                    f"The cell `{name}` is in the notebook more than once, with different answers"
-                )
+                self.doubts[name] = f"{twice}, with different answers"
                 which = "last one" if chosen is same_mark[-1] else "last one that answers it"
-                earlier = (
-                    ", and test cells above it ran with an earlier one"
-                    if self._tested_above(others, chosen)
-                    else ""
-                )
-                self.notes.append(
-                    f"The cell `{name}` is in the notebook more than once: the {which} counts{earlier}."
-                )
+                tested = self._tested_above(others, chosen)
+                earlier = ", and test cells above it ran with an earlier one" if tested else ""
+                self.notes.append(f"{twice}: the {which} counts{earlier}.")
             elif copies:
-                self.notes.append(
-                    f"The cell `{name}` is in the notebook more than once: "
-                    + ("one copy was removed." if len(copies) == 1 else "its copies were removed.")
-                )
+                removed = "one copy was removed" if len(copies) == 1 else "its copies were removed"
+                self.notes.append(f"{twice}: {removed}.")
         self.remove(extra)
 
     def find_stripped(self) -> None:
@@ -178,11 +167,8 @@ class _Repair(Restoration):
         if stripped:
             names = listed(name for name in self.known if name in stripped)
             self.notes.append(f"Marks that nbgrader needs were missing and were restored: {names}.")
-        blank = {
-            squeezed(self.known[name].source)
-            for name in self.expected
-            if PLACEHOLDER.search(self.known[name].source)
-        }
+        sources = (self.known[name].source for name in self.expected)
+        blank = {squeezed(source) for source in sources if PLACEHOLDER.search(source)}
         mine = {id(cell) for cell in self.present.values()}
         self.remove({id(c) for c in self.cells if id(c) not in mine and squeezed(c.source) in blank})
 
@@ -401,3 +387,51 @@ def _make_ids_unique(cells: list[NotebookNode]) -> None:
             name = made_up_id(place, f"{name}\n{cell.source}")
         cell["id"] = name
         seen.add(name)
+
+
+class KeptAttachments:
+    """The attachments of a notebook's cells before its cells are restored, which may clear a cell or move its text."""
+
+    def __init__(self, cells: list[NotebookNode]) -> None:
+        self._cells = list(cells)  # so that their ids stay theirs
+        self._own: dict[int, Attachments] = {id(cell): cell.get("attachments") or {} for cell in cells}
+        self._places: dict[str, list[int]] = defaultdict(list)
+        for place, cell in enumerate(cells):
+            for name in self._own[id(cell)]:
+                self._places[name].append(place)
+
+    def put_back(self, cells: list[NotebookNode], handed_out: Mapping[int, NotebookNode]) -> None:
+        """Give each text cell its attachments, and those of a near cell that its text refers to.
+
+        The instructor's cells have their own.
+
+        Args:
+            handed_out: the released versions of cells without a grade_id, by the id of the cell object.
+        """
+        for place, cell in enumerate(cells):
+            original = handed_out.get(id(cell))
+            if cell.cell_type == "code":
+                found: Attachments = {}
+            elif original is not None and original.source.strip() == cell.source.strip():
+                found = dict(original.get("attachments") or {})
+            else:
+                found = dict(cell.get("attachments") or {})  # of the released cell, if it was restored
+                found |= {} if is_locked_cell(cell) else self._own.get(id(cell), {})
+                found |= self._missing(cell.source, found, place)
+            cell.pop("attachments", None)
+            if found:
+                cell["attachments"] = found
+
+    def _missing(self, text: str, found: Attachments, place: int) -> Attachments:
+        wanted = {name for name in _names_in(text) if name not in found and name in self._places}
+        return {name: self._own[id(self._near(place, self._places[name]))][name] for name in wanted}
+
+    def _near(self, place: int, places: list[int]) -> NotebookNode:
+        """The last cell at one of the sorted `places` up to `place`, or else the first one."""
+        return self._cells[places[max(bisect_right(places, place) - 1, 0)]]
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """The names of the attachments that a text shows, in both forms if they are encoded."""
+    references = _REFERENCE.findall(text) if ADDRESS in text else []
+    return chain.from_iterable((name, unquote(name)) for name in references)

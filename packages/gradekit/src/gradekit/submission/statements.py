@@ -9,13 +9,18 @@ from functools import cached_property, lru_cache
 from nbformat import NotebookNode
 
 from gradekit.course.cells import PLACEHOLDER
-from gradekit.submission.names import defined_names, used_names
-from gradekit.submission.syntax import UNWRITABLE, imported_by, parse, scopes_in
+from gradekit.submission.names import (
+    UNWRITABLE,
+    body_of,
+    defined_names,
+    imported_by,
+    parse,
+    scopes_in,
+    used_names,
+)
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
 MAX_PARSED_CHARACTERS = 20_000
-#: characters of one notebook that are parsed
-_BUDGET = 400_000
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[ \t]*\w*[ \t]*\n(.*?)\n\1\s*\Z", re.DOTALL)
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -27,18 +32,35 @@ _CHANGING = {"append", "add", "extend", "insert", "update", "setdefault", "__set
 
 
 @dataclass
+class ParsingBudget:
+    """How many characters of one notebook may still be parsed."""
+
+    left: int = 400_000
+
+    def takes(self, source: str, most: int = MAX_PARSED_CHARACTERS) -> bool:
+        """Whether a cell of at most so many characters can be afforded; if so, it is paid for."""
+        affordable = len(source) <= min(most, self.left)
+        self.left -= len(source) if affordable else 0
+        return affordable
+
+
+@dataclass
 class Definitions:
     """The names that cells define. Each cell is parsed once, up to a limit for the notebook."""
 
-    _left: int = _BUDGET
+    _budget: ParsingBudget = field(default_factory=ParsingBudget)
     _found: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def of(self, source: str) -> frozenset[str]:
         if source not in self._found:
-            parsed = len(source) <= min(MAX_PARSED_CHARACTERS, self._left)
-            self._left -= len(source) if parsed else 0
+            parsed = self._budget.takes(source)
             self._found[source] = defined_names(source) if parsed else frozenset(_DEFINITION.findall(source))
         return self._found[source]
+
+
+def tree_of(source: str) -> ast.Module | None:
+    """The syntax tree of a cell; None if it is too long or can't be parsed."""
+    return parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
 
 
 def expected_names(original: NotebookNode) -> frozenset[str]:
@@ -46,9 +68,7 @@ def expected_names(original: NotebookNode) -> frozenset[str]:
     if original.cell_type != "code":
         return frozenset()
     functions = frozenset(_DEFINITION.findall(original.source))
-    return functions or frozenset(
-        name for name in defined_names(original.source) if not _is_imported(original.source, name)
-    )
+    return functions or defined_names(original.source) - _imported(original.source)
 
 
 @dataclass(frozen=True)
@@ -85,8 +105,7 @@ class Piece:
 
 def pieces_of(source: str) -> list[Piece]:
     """The statements of a cell; none if it is too long or can't be parsed."""
-    tree = parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
-    lines = source.split("\n")
+    tree, lines = tree_of(source), source.split("\n")
     pieces, last = [], 0
     for statement in tree.body if tree else ():
         first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))]) - 1
@@ -123,9 +142,9 @@ def _defining(pieces: list[Piece], wanted: frozenset[str]) -> list[Piece]:
 
 def deleted_names(source: str) -> frozenset[str]:
     """Names in the `del` statements at the top level of a cell."""
-    tree = parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
-    statements = [s for s in tree.body if isinstance(s, ast.Delete)] if tree else []
-    return frozenset(target.id for s in statements for target in s.targets if isinstance(target, ast.Name))
+    tree = tree_of(source)
+    deleted = [t for s in tree.body if isinstance(s, ast.Delete) for t in s.targets] if tree else []
+    return frozenset(target.id for target in deleted if isinstance(target, ast.Name))
 
 
 def code_in(source: str) -> str:
@@ -147,10 +166,9 @@ def _bound(statement: ast.stmt) -> set[str]:
     }
 
 
-def _is_imported(source: str, name: str) -> bool:
-    tree = parse(source)
-    imports = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)] if tree else []
-    return any(name in imported_by(one) for one in imports)
+def _imported(source: str) -> set[str]:
+    imports = (s for s in body_of(source) if isinstance(s, ast.Import | ast.ImportFrom))
+    return {name for one in imports for name in imported_by(one)}
 
 
 @dataclass(frozen=True)

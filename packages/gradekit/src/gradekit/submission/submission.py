@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 
 from nbformat import NotebookNode
@@ -29,6 +29,7 @@ class Submission:
     def __init__(self, notebook: NotebookNode, released: NotebookNode | None = None) -> None:
         self.notebook = notebook
         self.released = released
+        self._handed_out: list[NotebookNode] = released.cells if released is not None else []
         self._answer_to: dict[str, str] = {}
         self._answer_code: dict[str, list[str]] = {}
         self._used_code: dict[tuple[str, bool], list[str]] = {}
@@ -50,7 +51,7 @@ class Submission:
         source = self.source(name).strip()
         if not source:
             return True
-        cell = self._released_cell(name)
+        cell = self._released_cells.get(name)
         return cell is not None and names.squeezed(cell.source) == names.squeezed(source)
 
     def is_untouched(self, name: str) -> bool:
@@ -75,10 +76,8 @@ class Submission:
 
     def deleting_cell(self, name: str) -> int | None:
         """Index of the last cell with `del name`."""
-        deleted = (
-            (index, deleted_names(self.notebook.cells[index].source)) for index in reversed(self._definitions)
-        )
-        return next((index for index, names in deleted if name in names), None)
+        cells, places = self.notebook.cells, reversed(self._definitions)
+        return next((place for place in places if name in deleted_names(cells[place].source)), None)
 
     def is_student_s(self, index: int) -> bool:
         """True for a cell that the student wrote or changed."""
@@ -86,18 +85,9 @@ class Submission:
 
     def released_names(self, test: str) -> tuple[frozenset[str], frozenset[str]]:
         """The names that the released notebook binds up to the answer of the test cell `test`, and below it."""
-        answer = self._released_cell(self.answer_to(test))
-        cells = self.released.cells if self.released is not None else []
-        above: frozenset[str] = frozenset()
-        below: frozenset[str] = frozenset()
-        reached = False
-        for cell in cells:
-            if cell.cell_type == "code" and reached:
-                below |= names.defined_names(cell.source)
-            elif cell.cell_type == "code":
-                above |= names.defined_names(cell.source)
-            reached |= cell is answer
-        return above, below
+        answer, cells = self._released_cells.get(self.answer_to(test)), self._handed_out
+        end = next((place for place, cell in enumerate(cells, 1) if cell is answer), len(cells))
+        return _defined_in(cells[:end]), _defined_in(cells[end:])
 
     def parameters_of(self, name: str, called: bool = False) -> tuple[str, ...]:
         """The names of the positional parameters of a function, or of a class; empty if unknown.
@@ -127,9 +117,7 @@ class Submission:
     def answer_code(self, name: str) -> list[str]:
         """Sources of the answer cell `name` and of the student's other cells that it depends on."""
         if name not in self._answer_code:
-            wanted = self._wanted_names(name)
-            place = self.place_of(name)
-            reached = self._own_cells_behind(wanted, () if place is None else (place,))
+            reached = self._own_cells_behind(self._wanted_names(name), [self.place_of(name)])
             self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
         return self._answer_code[name]
 
@@ -155,7 +143,8 @@ class Submission:
             answer = self.answer_to(name) if name in self._tests else name
             wanted = self._wanted_names(answer)
             sources = [self.notebook.cells[index].source for index in sorted(self._own_cells)]
-            graded = frozenset[str]() if of_others else self._names_of_others(answer) - wanted
+            others = (names for other, names in self._earning_names.items() if other != answer)
+            graded = frozenset[str]() if of_others else frozenset[str]().union(*others) - wanted
             code = reached_code(sources, wanted, graded) if wanted else self.answer_code(answer)
             self._used_code[name, of_others] = code
         return self._used_code[name, of_others]
@@ -166,18 +155,13 @@ class Submission:
         words = set(re.findall(r"\w+", "\n".join(self.used_code(name))))
         return [other for other, names in self._earning_names.items() if other != answer and names & words]
 
-    def _names_of_others(self, answer: str) -> frozenset[str]:
-        """The functions, classes or variables that other answers with points have to define."""
-        others = (names for other, names in self._earning_names.items() if other != answer)
-        return frozenset[str]().union(*others)
-
     @cached_property
     def _earning_names(self) -> dict[str, frozenset[str]]:
         """The names that each answer with points has to define, by the answer's grade_id."""
         tests = [cell for cell in self._released_cells.values() if is_test_cell(cell)]
         worth = [grade_id(test) for test in tests if nbgrader_metadata(test).get("points")]
         answers = {self.answer_to(name) for name in worth if name}
-        return {name: expected_names(cell) for name in answers if (cell := self._released_cell(name))}
+        return {name: expected_names(cell) for name in answers if (cell := self._released_cells.get(name))}
 
     @cached_property
     def _tests(self) -> frozenset[str]:
@@ -191,31 +175,25 @@ class Submission:
 
     def remembers_nothing(self, function: str) -> bool:
         """Whether the notebook shows that each call of `function` is as if it were the first."""
-        given, own = list[str](), list[str]()
-        for cell in self.notebook.cells:
-            if cell.cell_type == "code":
-                (given if is_locked_cell(cell) or self._is_given(cell) else own).append(cell.source)
-        return memory.remembers_nothing(function, tuple(given), tuple(own))
+        own, cells = self._own_cells, enumerate(self.notebook.cells)
+        given = [cell.source for index, cell in cells if cell.cell_type == "code" and index not in own]
+        return memory.remembers_nothing(function, tuple(given), tuple(self.own_code.values()))
 
     def cells_behind(self, wanted: set[str]) -> set[str]:
         """grade_ids of the student's cells that define the names `wanted`, or that these cells depend on."""
         found = (grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted))
         return {name for name in found if name}
 
-    def _released_cell(self, name: str) -> NotebookNode | None:
-        return self._released_cells.get(name)
-
     @cached_property
     def _released_cells(self) -> dict[str, NotebookNode]:
         """By grade_id; the first one counts."""
-        cells = reversed(self.released.cells) if self.released is not None else []
-        return {name: cell for cell in cells if (name := grade_id(cell))}
+        return {name: cell for cell in reversed(self._handed_out) if (name := grade_id(cell))}
 
     def _wanted_names(self, name: str) -> frozenset[str]:
-        cell = self._released_cell(name)
+        cell = self._released_cells.get(name)
         return names.defined_names(cell.source) if cell is not None else frozenset()
 
-    def _own_cells_behind(self, wanted: Set[str], also: Iterable[int] = ()) -> list[int]:
+    def _own_cells_behind(self, wanted: Set[str], also: Sequence[int | None] = ()) -> list[int]:
         own = self._own_cells
         todo = [index for index in own if index in also or wanted & self._definitions[index]]
         reached: list[int] = []
@@ -230,27 +208,22 @@ class Submission:
 
     @cached_property
     def _own_cells(self) -> set[int]:
+        given = {names.squeezed(cell.source) for cell in self._handed_out if cell.cell_type == "code"}
         return {
             index
             for index, cell in enumerate(self.notebook.cells)
-            if cell.cell_type == "code"
-            and not is_locked_cell(cell)
-            and not is_demo(cell)
-            and not self._is_given(cell)
+            if cell.cell_type == "code" and not is_locked_cell(cell) and not is_demo(cell)
+            if names.squeezed(cell.source) not in given
         }
-
-    def _is_given(self, cell: NotebookNode) -> bool:
-        return names.squeezed(cell.source) in self._given_sources
-
-    @cached_property
-    def _given_sources(self) -> set[str]:
-        cells = self.released.cells if self.released is not None else []
-        return {names.squeezed(cell.source) for cell in cells if cell.cell_type == "code"}
 
     @cached_property
     def _definitions(self) -> dict[int, frozenset[str]]:
+        numbered = enumerate(self.notebook.cells)
         return {
-            index: names.defined_names(cell.source)
-            for index, cell in enumerate(self.notebook.cells)
-            if cell.cell_type == "code"
+            place: names.defined_names(cell.source) for place, cell in numbered if cell.cell_type == "code"
         }
+
+
+def _defined_in(cells: Iterable[NotebookNode]) -> frozenset[str]:
+    defined = (names.defined_names(cell.source) for cell in cells if cell.cell_type == "code")
+    return frozenset[str]().union(*defined)

@@ -3,7 +3,7 @@
 In Jupyter, the test cell ran before. The answer may have been right until then, or have used something else.
 """
 
-from gradekit.course.doubts import Doubt, decided_by_a_person
+from gradekit.course.cells import Doubt, decided_by_a_person
 from gradekit.session.changes import How, NameChange, changes_below
 from gradekit.session.session import Session
 from gradekit.submission.submission import Submission

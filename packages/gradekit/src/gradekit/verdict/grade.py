@@ -10,8 +10,7 @@ from nbformat import NotebookNode
 from gradekit.checks.reference import Observation, Store
 from gradekit.checks.snippets import snippets_of
 from gradekit.course import Assignment, CourseError
-from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
-from gradekit.course.doubts import Doubt, decided_by_a_person
+from gradekit.course.cells import Doubt, decided_by_a_person, grade_id, is_test_cell, nbgrader_metadata
 from gradekit.session.files_written import WrittenFiles
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.session import Session

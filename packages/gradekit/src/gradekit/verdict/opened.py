@@ -9,7 +9,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from gradekit.course import Assignment
-from gradekit.course.added_cells import added_cells
+from gradekit.course.cells import added_cells
 from gradekit.course.files import Stamp, files_in, files_stamp
 from gradekit.course.kernels import other_language
 from gradekit.course.printing import printable

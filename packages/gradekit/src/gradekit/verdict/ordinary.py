@@ -10,14 +10,15 @@ from nbformat import NotebookNode, v4
 from nbgrader.utils import determine_grade, has_failed
 
 from gradekit.course.cells import (
+    Doubt,
     answer_of,
+    decided_by_a_person,
     find_cell,
     grade_id,
     ids_of_test_cells,
     is_answer_cell,
     nbgrader_metadata,
 )
-from gradekit.course.doubts import Doubt, decided_by_a_person
 from gradekit.course.printing import listed, printable
 from gradekit.session.causes import (
     because,

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gradekit.course.doubts import Doubt
+from gradekit.course.cells import Doubt
 from gradekit.course.language import N_, ngettext
 from gradekit.session.values import CheckOutcome
 

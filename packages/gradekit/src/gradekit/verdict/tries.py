@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gradekit.course import CourseError
-from gradekit.course.doubts import Doubt, decided_by_a_person
+from gradekit.course.cells import Doubt, decided_by_a_person
 from gradekit.session.limits import REPEAT_BUDGET
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.job import GradingJob

@@ -5,7 +5,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -14,8 +14,8 @@ from gradekit.course.files import handed_in_text, written_at
 from gradekit.course.operating_system import name_of_owner
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit.submission.extra_files import SECRET, TIMESTAMP, NotATime, time_handed_in, time_in
-from gradekit.submission.renamed import is_notebook
+from gradekit.submission.extra_files import SECRET, TIMESTAMP, NotATime, is_notebook, time_handed_in, time_in
+from gradekit.watch.ways import HandIn, Look, Refusal, Source
 
 #: a hand-in by an old nbgrader, which writes no secret, is complete after this many seconds without a change
 OLD_CLIENT_SECONDS = 10.0
@@ -23,8 +23,6 @@ OLD_CLIENT_SECONDS = 10.0
 ABANDONED_SECONDS = 600.0
 #: clocks of machines differ by this much
 _CLOCKS = timedelta(minutes=2)
-#: the longest that `nbgrader submit` takes to copy a hand-in
-_ON_ITS_WAY = timedelta(minutes=10)
 #: the most files of a hand-in in the exchange that are looked at
 _MOST_FILES = 1_000
 #: a submission in submitted/ is complete after this many seconds without a change
@@ -38,74 +36,7 @@ _SHORTEST, _LONGEST = 1.0, 30.0
 _MOST_BELOW = 2_000
 
 
-@dataclass(frozen=True)
-class HandIn:
-    """A complete submission as a student handed it in.
-
-    Args:
-        handed_in: its time, in UTC.
-        secret: names its pages in the exchange; empty if there is none.
-        state: changes with the files, if these can change.
-        left_out: the names of files that were handed in and are not in its folder, with reasons that continue the names.
-        arrived: when its folder, or a file in it, was last changed in the exchange, a time that the student can't choose.
-        has_timestamp: False if the time is that of a file, which says when it was copied.
-        copied: where `arrived` isn't known, when something in its folder was last changed.
-    """
-
-    student: str
-    assignment: str
-    handed_in: datetime
-    folder: Path
-    secret: str = ""
-    state: object = None
-    arrived: datetime | None = field(default=None, compare=False)
-    has_timestamp: bool = field(default=True, compare=False)
-    copied: datetime | None = field(default=None, compare=False)
-    left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-
-    def waited(self, now: datetime) -> float:
-        """The seconds since it could have been graded: since it is here, whatever time the student wrote."""
-        times = (self.handed_in, self.arrived, self.copied)
-        began = max((time for time in times if time is not None and time <= now), default=now)
-        return (now - began).total_seconds()
-
-    def is_backdated(self, since: datetime) -> bool:
-        """Whether it arrived after `since`, and much later than its time says."""
-        return self.arrived is not None and self.arrived > max(since, self.handed_in + _ON_ITS_WAY)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A hand-in that is not graded, and why. The names are empty if they can't be read from its folder's name.
-
-    Without a folder of its own, it has a `name` instead, which no two refusals share.
-    """
-
-    folder: Path
-    reason: str
-    student: str = ""
-    assignment: str = ""
-    name: str = ""
-
-
-@dataclass
-class Look:
-    """The hand-ins found: complete ones, refused ones, and the folders of those that are not complete yet."""
-
-    hand_ins: list[HandIn] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
-    incomplete: list[Path] = field(default_factory=list)
-
-    def add(self, folder: Path, found: HandIn | Refusal | None) -> None:
-        if isinstance(found, HandIn):
-            self.hand_ins.append(found)
-        elif isinstance(found, Refusal):
-            self.refused.append(found)
-        else:
-            self.incomplete.append(folder)
-
-
-class Inbound:
+class Inbound(Source):
     """The folder of the exchange that `nbgrader submit` copies to: one folder for each hand-in.
 
     nbgrader copies the files, then writes timestamp.txt, then submission_secret.txt. What has been read once is
@@ -114,7 +45,7 @@ class Inbound:
     """
 
     def __init__(self, folder: Path, check_owner: bool) -> None:
-        self._folder, self._check_owner = folder, check_owner
+        self.place, self._check_owner = folder, check_owner
         self._read: dict[str, HandIn | Refusal] = {}
         self._incomplete: dict[str, Still] = {}
         self._time: int | None = None
@@ -123,7 +54,7 @@ class Inbound:
     def changed(self) -> bool:
         """Whether to look again; cheap enough to ask twice a second."""
         waiting = any(still.seconds < ABANDONED_SECONDS for still in self._incomplete.values())
-        return waiting or self._look_again or self._folder.stat().st_mtime_ns != self._time
+        return waiting or self._look_again or self.place.stat().st_mtime_ns != self._time
 
     def look(self) -> Look:
         """Return everything that is there.
@@ -131,20 +62,20 @@ class Inbound:
         Raises:
             OSError: the folder can't be read.
         """
-        before = self._folder.stat().st_mtime_ns
+        before = self.place.stat().st_mtime_ns
         # twice after each change, since a second one within the clock's resolution can't be seen
         self._look_again, self._time = before != self._time, before
-        names = set(os.listdir(self._folder))
+        names = set(os.listdir(self.place))
         self._read = {name: found for name, found in self._read.items() if name in names}
         self._incomplete = {name: still for name, still in self._incomplete.items() if name in names}
         look = Look()
         for name in sorted(names):
-            look.add(self._folder / name, self._read.get(name) or self._found(name))
+            look.add(self.place / name, self._read.get(name) or self._found(name))
         return look
 
     def _found(self, name: str) -> HandIn | Refusal | None:
         """Read a folder; None if it is incomplete."""
-        folder = self._folder / name
+        folder = self.place / name
         try:
             found = self._complete(name)
         except FileNotFoundError:  # deleted since it was listed
@@ -152,14 +83,10 @@ class Inbound:
         except OSError as error:
             return Refusal(folder, f"can't be read ({error.strerror})")
         if found is None:
-            still = self._incomplete.setdefault(name, Still())
-            if still.seconds < ABANDONED_SECONDS:
+            if self._incomplete.setdefault(name, Still()).seconds < ABANDONED_SECONDS:
                 return None
-            minutes = f"{ABANDONED_SECONDS / 60:g}"
-            return Refusal(
-                folder,
-                f"has been incomplete for {minutes} minutes, without {TIMESTAMP}: ask for a new hand-in",
-            )
+            since = f"has been incomplete for {ABANDONED_SECONDS / 60:g} minutes, without {TIMESTAMP}"
+            return Refusal(folder, f"{since}: ask for a new hand-in")
         if isinstance(found, HandIn):
             self._incomplete.pop(name, None)
             if found.handed_in > datetime.now(UTC) + _CLOCKS:  # not remembered: the clock may be wrong
@@ -170,7 +97,7 @@ class Inbound:
 
     def _complete(self, name: str) -> HandIn | Refusal | None:
         """The hand-in in a folder, or why it must not be graded; None if it is incomplete."""
-        folder = self._folder / name
+        folder = self.place / name
         place = folder.lstat()
         if not stat.S_ISDIR(place.st_mode):
             return Refusal(folder, "isn't a folder")
@@ -181,25 +108,25 @@ class Inbound:
         if usable_name(student) != student or student.strip() != student or student.startswith("."):
             return Refusal(folder, "has a student's name that nbgrader can't handle")
         text, secret = (handed_in_text(folder / file).strip() for file in (TIMESTAMP, SECRET))
-        if not text or (not secret and not self._is_still(name, folder)):
+        if not text:
             return None
+        if not secret:  # an old nbgrader wrote this, if it doesn't change for a while
+            still = self._incomplete.setdefault(name, Still())
+            if still.since((folder / TIMESTAMP).lstat().st_mtime_ns) < OLD_CLIENT_SECONDS:
+                return None
         if self._check_owner and (owner := name_of_owner(place.st_uid)) != student:
             reason = f"is in the name of {printable(student)} but belongs to {printable(owner)}"
             return Refusal(folder, reason, student, assignment)
         try:
-            written = time_in(text)
+            reason = f"has a different time in {TIMESTAMP} than in its name" if time_in(text) != named else ""
         except NotATime:
-            return Refusal(folder, f"has a {TIMESTAMP} that isn't a time", student, assignment)
-        if written != named:
-            reason = f"has a different time in {TIMESTAMP} than in its name"
+            reason = f"has a {TIMESTAMP} that isn't a time"
+        if reason:
             return Refusal(folder, reason, student, assignment)
-        arrived = datetime.fromtimestamp(max(place.st_ctime, *_changes(folder)), UTC)
+        with os.scandir(folder) as entries:  # a change of a file may not change the folder
+            changes = [entry.stat(follow_symlinks=False).st_ctime for entry in islice(entries, _MOST_FILES)]
+        arrived = datetime.fromtimestamp(max(place.st_ctime, *changes), UTC)
         return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret, arrived=arrived)
-
-    def _is_still(self, name: str, folder: Path) -> bool:
-        """Whether a hand-in without a secret has not changed for a while."""
-        still = self._incomplete.setdefault(name, Still())
-        return still.since((folder / TIMESTAMP).lstat().st_mtime_ns) >= OLD_CLIENT_SECONDS
 
 
 class Still:
@@ -233,13 +160,7 @@ def _parts(name: str) -> tuple[str, str, datetime] | None:
     return None
 
 
-def _changes(folder: Path) -> list[float]:
-    """When the files in a folder were changed, even if this did not change the folder itself."""
-    with os.scandir(folder) as entries:
-        return [entry.stat(follow_symlinks=False).st_ctime for entry in islice(entries, _MOST_FILES)]
-
-
-class Submitted:
+class Submitted(Source):
     """The folder submitted/ of the course, for those without an exchange.
 
     A hand-in is a folder that has stopped changing. Its time is that of timestamp.txt, or of the newest notebook.
@@ -256,18 +177,6 @@ class Submitted:
         self._folders, self._clock, self.place = folders, clock, place
         self._still: dict[tuple[str, str], Still] = {}
         self._next = 0.0
-
-    def start(self, once: bool) -> None:
-        """Somebody puts the folders there."""
-
-    def close(self) -> None:
-        """There is nothing to stop."""
-
-    def why_away(self) -> str:
-        return ""
-
-    def collect(self, hand_in: HandIn) -> None:
-        """It is there already."""
 
     def accepting(self, hand_in: HandIn) -> str:
         return "autograde it, or grant an extension"

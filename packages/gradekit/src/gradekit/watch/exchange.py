@@ -24,8 +24,8 @@ from traitlets.config import Config
 
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
-from gradekit.watch.arrivals import HandIn, Inbound
-from gradekit.watch.ways import PageOf
+from gradekit.watch.arrivals import Inbound
+from gradekit.watch.ways import HandIn, PageOf, Sink
 
 _REPLACED, _REMOVED = "replaced", "removed"
 
@@ -46,11 +46,8 @@ class CollectOne(ExchangeCollect):
         self.src_records: list[dict[str, Any]] = [record]
 
     def copy_files(self) -> None:
-        folders = self.coursedir
-        collected = Path(
-            folders.format_path(folders.submitted_directory, self.student, folders.assignment_id)
-        )
-        with replacing(collected):
+        names = self.student, self.coursedir.assignment_id
+        with replacing(Path(self.coursedir.format_path(self.coursedir.submitted_directory, *names))):
             super().copy_files()
 
     def not_collected(self, src: str, error: Exception) -> None:
@@ -76,12 +73,8 @@ class ExchangeOf:
 
     def require_folders(self) -> None:
         """Raise CourseError if this exchange isn't a folder, or has no name for the course."""
-        factory = ExchangeFactory(config=self.config)
-        for name, kind in (
-            ("collect", ExchangeCollect),
-            ("release_feedback", ExchangeReleaseFeedback),
-        ):
-            configured = getattr(factory, name)
+        for name, kind in {"collect": ExchangeCollect, "release_feedback": ExchangeReleaseFeedback}.items():
+            configured = getattr(ExchangeFactory(config=self.config), name)
             if not issubclass(configured, kind):
                 raise CourseError(
                     f"c.ExchangeFactory.{name} is {configured.__module__}.{configured.__qualname__}, which has no "
@@ -93,18 +86,9 @@ class ExchangeOf:
                 'c.CourseDirectory.course_id = "…", or use --folder'
             )
 
-    @property
-    def inbound(self) -> Path:
-        return self._place / "inbound"
-
-    @property
-    def feedback(self) -> Path:
-        return self._place / "feedback"
-
     @cached_property
-    def check_owner(self) -> bool:
-        """Whether the owner of a hand-in must be the student in its name."""
-        return bool(self._configured("collect", ExchangeCollect).check_owner)
+    def inbound(self) -> Path:
+        return Path(self._configured("collect", ExchangeCollect).root, self.folders.course_id, "inbound")
 
     def collect(self, folder: Path, student: str, handed_in: datetime) -> None:
         """Put a hand-in into submitted/. `folders` has the assignment.
@@ -126,10 +110,9 @@ class ExchangeOf:
             raise ExchangeError(f"{self.inbound} does not exist")
         self._configured("release_feedback", ReleaseOne, folders).start()
 
-    @cached_property
-    def _place(self) -> Path:
-        root = self._configured("collect", ExchangeCollect).root
-        return Path(root, self.folders.course_id)
+    def check_owner(self) -> bool:
+        """Whether the owner of a hand-in must be the student in its name."""
+        return bool(self._configured("collect", ExchangeCollect).check_owner)
 
     def _configured(self, name: str, kind: type[Exchange], folders: CourseDirectory | None = None) -> Any:
         """The configured class, combined with `kind`."""
@@ -139,25 +122,12 @@ class ExchangeOf:
         return made(coursedir=folders or self.folders, authenticator=None, config=self.config, log=self.log)
 
 
-class ExchangeSource:
+class ExchangeSource(Inbound):
     """Hand-ins that `nbgrader submit` puts into the exchange."""
 
-    keeps_all = True
-
     def __init__(self, exchange: ExchangeOf) -> None:
+        super().__init__(exchange.inbound, exchange.check_owner())
         self._exchange = exchange
-        self._inbound = Inbound(exchange.inbound, exchange.check_owner)
-        self.changed, self.look = self._inbound.changed, self._inbound.look
-
-    @property
-    def place(self) -> Path:
-        return self._exchange.inbound
-
-    def start(self, once: bool) -> None:
-        """Students copy their files there themselves."""
-
-    def close(self) -> None:
-        """There is nothing to stop."""
 
     def why_away(self) -> str:
         return _gone(self.place)
@@ -172,7 +142,7 @@ class ExchangeSource:
         )
 
 
-class ExchangeSink:
+class ExchangeSink(Sink):
     """Pages that `nbgrader fetch_feedback` gets from the exchange."""
 
     done = "released"
@@ -187,10 +157,8 @@ class ExchangeSink:
         if not hand_in.secret:
             return False
         pages = (notebook_hash(secret=hand_in.secret, notebook_id=name) for name in notebooks)
-        return any((self._exchange.feedback / f"{page}.html").exists() for page in pages)
-
-    def complete(self, page: PageOf) -> None:
-        """nbgrader fetches nothing but pages."""
+        feedback = self._exchange.inbound.with_name("feedback")
+        return any((feedback / f"{page}.html").exists() for page in pages)
 
     def release(self, page: PageOf) -> None:
         if not (page.pages / "submission_secret.txt").is_file():
@@ -215,7 +183,10 @@ def replacing(collected: Path) -> Iterator[None]:
     except BaseException:
         put_back(collected)
         raise
-    _remove(aside)
+    if aside.exists():
+        removed = aside.with_suffix(f".{_REMOVED}")
+        os.rename(aside, removed)  # in one step, so that nobody puts half of it back
+        shutil.rmtree(removed)
 
 
 def put_back(collected: Path) -> None:
@@ -234,14 +205,6 @@ def put_all_back(folders: CourseDirectory, assignment: str) -> None:
         shutil.rmtree(found)
     for found in glob.glob(str(_beside(path, _REPLACED))):
         put_back(Path(found).with_name(Path(found).name[1:].removesuffix(f".{_REPLACED}")))
-
-
-def _remove(aside: Path) -> None:
-    """Remove the submission that was replaced, if there is one."""
-    if aside.exists():
-        removed = aside.with_suffix(f".{_REMOVED}")
-        os.rename(aside, removed)  # in one step, so that nobody puts half of it back
-        shutil.rmtree(removed)
 
 
 def _beside(collected: Path, state: str) -> Path:

@@ -1,25 +1,40 @@
-"""Takes one hand-in through all steps: collects it, writes its results into the gradebook, and releases its page."""
+"""Takes one hand-in through all steps: collects it, writes its results into the gradebook, and releases its page.
+
+Which hand-ins are done, the records of attempts and the pages that were released or are held say.
+"""
 
 import hashlib
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 
 from msgspec.structs import replace as replaced
+from nbgrader.api import SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from gradekit.attempts.records import AttemptRecord, Attempts, Page, outcomes_of
-from gradekit.attempts.rules import AttemptRules, Shows, is_in_time, time_in_words, turns
+from gradekit.attempts.rules import (
+    AttemptRecord,
+    AttemptRules,
+    Attempts,
+    Page,
+    Shows,
+    file_name,
+    is_in_time,
+    outcomes_of,
+    time_in_words,
+    turns,
+)
 from gradekit.course import CourseError
-from gradekit.course.files import FOR_EVERYBODY, notebooks_in
+from gradekit.course.files import FOR_EVERYBODY, STATE_FOLDER, notebooks_in, read_json, write_json
 from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import GradebookAway, RunningCourse
@@ -28,11 +43,10 @@ from gradekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from gradekit.nbgrader_plugin.course_folders import beside_of
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.page.check_table import deadline_of
-from gradekit.submission.renamed import is_notebook, move_up, put_endings_right
+from gradekit.submission.extra_files import is_notebook, move_up, put_endings_right
 from gradekit.verdict.grade import points_of
-from gradekit.watch.arrivals import HandIn
-from gradekit.watch.history import History
-from gradekit.watch.ways import PageOf, Way
+from gradekit.watch.arrivals import time_of
+from gradekit.watch.ways import HandIn, PageOf, Sink, Way
 
 
 class NotGraded(Exception):
@@ -62,6 +76,112 @@ def away(error: BaseException) -> str:
     return f"{reason}. Nothing is lost, and grading continues when the gradebook can be reached"
 
 
+class History:
+    """Keeps track of which hand-ins of a course are done.
+
+    A hand-in is done when it has a record, and its page is released or held. From a student's first one
+    that is not done, all are done again in order, so that the last of them ends up in submitted/ and the gradebook.
+    Results are in the cache, so this is quick.
+
+    When an assignment is watched for the first time, hand-ins that the instructor has already graded are left alone.
+
+    Args:
+        keeps_all: whether hand-ins never change.
+        sink: knows which pages were released.
+    """
+
+    def __init__(self, course: RunningCourse, keeps_all: bool, sink: Sink) -> None:
+        self._course, self._keeps_all, self._sink = course, keeps_all, sink
+        self._left_alone: dict[str, frozenset[str]] = {}
+        self._done: set[HandIn] = set()
+
+    def outstanding(self, hand_ins: Iterable[HandIn]) -> list[HandIn]:
+        """The complete hand-ins that have to be graded."""
+        found: list[HandIn] = []
+        ordered = sorted(hand_ins, key=lambda h: (h.assignment, h.student, h.handed_in))
+        for assignment, of_assignment in groupby(ordered, lambda h: h.assignment):
+            group = list(of_assignment)
+            left_alone = self._graded_before(assignment, group)
+            group = [h for h in group if _key(h) not in left_alone or self._has_changed(h)]
+            for _, of_student in groupby(group, lambda h: h.student):
+                found += self._from_first_not_done(list(of_student))
+        return found
+
+    def held_folder(self, student: str, assignment: str, handed_in: datetime) -> Path:
+        """The folder that holds the page of an attempt until it is due."""
+        names = f"{student}\0{assignment}\0{handed_in.isoformat()}"
+        return self._course.root / STATE_FOLDER / "held" / hashlib.sha256(os.fsencode(names)).hexdigest()[:32]
+
+    def _from_first_not_done(self, hand_ins: Sequence[HandIn]) -> list[HandIn]:
+        attempts: Attempts | None = None
+        for number, hand_in in enumerate(hand_ins):
+            if hand_in in self._done:
+                continue
+            attempts = attempts or Attempts.load(self._course.root, hand_in.assignment, hand_in.student)
+            if not self._is_done(hand_in, attempts):
+                return list(hand_ins[number:])
+            self._done.add(hand_in)
+        return []
+
+    def _is_done(self, hand_in: HandIn, attempts: Attempts) -> bool:
+        record = attempts.at(hand_in.handed_in)
+        if record is None or self._has_changed(hand_in):
+            return False
+        if record.page != Page.HELD:
+            return True
+        return self.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in).is_dir()
+
+    def _has_changed(self, hand_in: HandIn) -> bool:
+        """Whether files in submitted/ are newer than what was graded; other hand-ins never change."""
+        return not self._keeps_all and self._course.is_newer(hand_in.student, hand_in.assignment)
+
+    def _graded_before(self, assignment: str, hand_ins: Sequence[HandIn]) -> frozenset[str]:
+        """The hand-ins that were there when the assignment was watched for the first time, and had been graded."""
+        if assignment not in self._left_alone:
+            path = self._course.root / STATE_FOLDER / "watch" / f"{file_name(assignment)}.json"
+            names = read_json(path, list[str])
+            if names is None:
+                names = [_key(hand_in) for hand_in in hand_ins if self._was_graded(hand_in)]
+                write_json(path, names)
+            self._left_alone[assignment] = frozenset(names)
+        return self._left_alone[assignment]
+
+    def _was_graded(self, hand_in: HandIn) -> bool:
+        student, assignment = hand_in.student, hand_in.assignment
+        names = self._course.assignment(assignment).released_names()
+        if self._sink.has_page(hand_in, names):
+            return True
+        if not all(self._course.result(student, assignment, name) for name in names):
+            return False
+        graded = time_of(self._course.autograded(student, assignment))
+        if graded is None:
+            return not self._keeps_all and not self._has_changed(hand_in)
+        return hand_in.handed_in <= graded
+
+
+class Deadlines:
+    """The deadlines of an assignment in the gradebook, with the students' extensions."""
+
+    def __init__(self, course: RunningCourse, assignment: str) -> None:
+        with course.gradebook() as book:
+            entry = book.find_assignment(assignment)
+            self._deadline: datetime | None = entry.duedate and entry.duedate.replace(tzinfo=UTC)
+            extended = book.db.query(SubmittedAssignment).filter(
+                SubmittedAssignment.assignment_id == entry.id, SubmittedAssignment.extension.isnot(None)
+            )
+            self._extensions: dict[str, timedelta] = {found.student_id: found.extension for found in extended}
+
+    def of(self, student: str) -> datetime | None:
+        """The student's deadline; None if there is none."""
+        if self._deadline is None:
+            return None
+        return self._deadline + self._extensions.get(student, timedelta())
+
+
+def _key(hand_in: HandIn) -> str:
+    return f"{hand_in.student}+{hand_in.handed_in.isoformat()}"
+
+
 @dataclass
 class GradedHandIn:
     """The outcome of a hand-in, and sentences about anything that a person has to look at."""
@@ -83,12 +203,7 @@ class Pipeline:
     """
 
     def __init__(
-        self,
-        course: RunningCourse,
-        way: Way,
-        rules: AttemptRules,
-        history: History,
-        heard: list[str],
+        self, course: RunningCourse, way: Way, rules: AttemptRules, history: History, heard: list[str]
     ) -> None:
         self._course, self._rules, self._history, self._heard = course, rules, history, heard
         self._source, self._sink = way.source, way.sink

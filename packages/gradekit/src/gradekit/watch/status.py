@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from gradekit.attempts.rules import time_in_words
 from gradekit.course import CourseError
-from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.operating_system import lock_for_this_process
 from gradekit.course.printing import printable
 
@@ -109,10 +109,9 @@ def status_path(root: Path) -> Path:
 
 def read_status(root: Path) -> WatchStatus:
     """The stored status; an empty one if there is none, or another version wrote it."""
-    try:
-        return msgspec.json.decode(status_path(root).read_bytes(), type=WatchStatus)
-    except (OSError, msgspec.MsgspecError):
-        return WatchStatus()
+    with contextlib.suppress(OSError):
+        return read_json(status_path(root), WatchStatus) or WatchStatus()
+    return WatchStatus()
 
 
 class Reports:
@@ -162,7 +161,7 @@ class Reports:
         self.status.updated = datetime.now(UTC)
         self._written, self._last = new, time.monotonic()
         with contextlib.suppress(OSError):
-            write_atomically(self._path, msgspec.json.encode(self.status).decode())
+            write_json(self._path, self.status)
 
 
 def last_listed(found: Iterable[tuple[str, str]]) -> list[ListedHandIn]:
@@ -217,11 +216,11 @@ def locked(root: Path) -> Iterator[None]:
     path = root / STATE_FOLDER / "watch.lock"
     path.parent.mkdir(exist_ok=True)
     with path.open("a+") as file:
-        found_free = lock_for_this_process(file)
-        if not found_free:  # `is_watched` may have held it for a moment
-            time.sleep(_ASKING_SECONDS)
-            found_free = lock_for_this_process(file)
-        if not found_free:
+        for pause in (0.0, _ASKING_SECONDS):  # `is_watched` may have held it for a moment
+            time.sleep(pause)
+            if lock_for_this_process(file):
+                break
+        else:
             file.seek(0)
             raise CourseError(
                 f"{root} is already watched by process {file.read().strip()}: end it first, or see what it is doing "

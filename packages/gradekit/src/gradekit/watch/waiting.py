@@ -1,23 +1,217 @@
-"""Which hand-ins wait for their turn, and in which order; which do not: refused, late, given up, or for an assignment on hold."""
+"""A course that is watched, with its settings and all that grades it, and the hand-ins that wait there, in their order.
 
+Some do not wait: those that are refused, late, given up, or for an assignment on hold.
+"""
+
+import logging
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import filterfalse
 from pathlib import Path
 
-from gradekit.attempts.records import Attempts
-from gradekit.attempts.rules import Chance, NoChance, is_in_time, time_in_words
-from gradekit.course import Assignment, stamp_of
-from gradekit.course.files import Stamp
-from gradekit.course.printing import printable
-from gradekit.watch.arrivals import HandIn, Look, Refusal, time_of
-from gradekit.watch.history import Deadlines
-from gradekit.watch.pipeline import NotGraded
+from gradekit.attempts.rules import (
+    AttemptRules,
+    Attempts,
+    Chance,
+    Counts,
+    NoChance,
+    is_in_time,
+    time_in_words,
+)
+from gradekit.course import Assignment, CourseError, stamp_of
+from gradekit.course.files import Stamp, files_stamp
+from gradekit.course.kernels import libraries_of
+from gradekit.course.printing import printable, quoted
+from gradekit.grading.autograde import ClassGrading, GradingOptions
+from gradekit.grading.running_course import RunningCourse
+from gradekit.grading.task import LocalWorkers, local_workers
+from gradekit.nbgrader_plugin.late import second_chance_of
+from gradekit.nbgrader_plugin.steps import RunChecks
+from gradekit.watch.arrivals import Submitted, time_of
+from gradekit.watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, put_all_back
+from gradekit.watch.pipeline import Deadlines, Heard, History, NotGraded, Pipeline
 from gradekit.watch.status import EventKind, ListedHandIn, Reports, last_listed
-from gradekit.watch.watched import WatchedCourse
+from gradekit.watch.ways import HandIn, Look, OpensWay, Refusal, Sink, Way
 
 #: between full looks, since network file systems report changes late
 LOOK_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """The options of `gradekit watch`.
+
+    Without `assignments`, all are watched. With `folder`, hand-ins arrive in submitted/ instead of the exchange, and
+    with `way`, as a package has it.
+    """
+
+    course_dir: Path | None
+    assignments: tuple[str, ...]
+    folder: bool
+    grading: GradingOptions
+    way: OpensWay | None = None
+
+
+class Gradings:
+    """The grading of each assignment that is handed in. All of them share their workers."""
+
+    def __init__(self, course: RunningCourse, options: GradingOptions) -> None:
+        self._course, self._options = course, options
+        self._workers: LocalWorkers | None = None
+        if not options.scheduler:
+            libraries = libraries_of(course.layout.assignments())
+            self._workers = local_workers(options.workers, course.layout, libraries)
+        self._gradings: dict[str, tuple[ClassGrading, Stamp]] = {}
+
+    def of(self, assignment: Assignment) -> ClassGrading:
+        """The grading of an assignment, a new one if its files have changed.
+
+        Raises:
+            CourseError: something is wrong in these files.
+        """
+        stamp = stamp_of(assignment)
+        grading, started_with = self._gradings.get(assignment.name, (None, None))
+        if grading is None or stamp != started_with:
+            self.drop(assignment.name)
+            grading = ClassGrading(self._course, assignment, self._options, self._workers)
+            grading.require_bound()  # before anything is collected
+            self._gradings[assignment.name] = grading, stamp
+        return grading
+
+    def is_current(self, assignment: Assignment) -> bool:
+        """Whether the files are those that the assignment's grading started with."""
+        _, stamp = self._gradings.get(assignment.name, (None, None))
+        return stamp == stamp_of(assignment)
+
+    def drop(self, name: str) -> None:
+        """Close a grading, if there is one, and end the workers, which may have read its files."""
+        if name in self._gradings:
+            self._gradings.pop(name)[0].close()
+            self._end_workers()
+
+    def close(self) -> None:
+        for grading, _ in self._gradings.values():
+            grading.close()
+        self._gradings.clear()
+        self._end_workers()
+
+    def _end_workers(self) -> None:
+        if self._workers is not None:
+            self._workers.close()
+
+
+class WatchedCourse:
+    """The course, the place where hand-ins arrive, and the pipeline, all with the same settings.
+
+    Raises:
+        CourseError: a setting is wrong.
+    """
+
+    def __init__(self, course: RunningCourse, options: WatchOptions) -> None:
+        self.course, self._options = course, options
+        heard = Heard()
+        way = self._way(heard)
+        self.source, self.sink = way.source, way.sink
+        self.rules = AttemptRules(config=course.config)
+        plugin = second_chance_of(course.config)
+        self.chance = plugin.chance if plugin else None
+        if not self.source.keeps_all:
+            self._require_exchange_for_rules()
+        self.history = History(course, self.source.keeps_all, self.sink)
+        self.gradings = Gradings(course, options.grading)
+        if options.grading.kernel_name:  # for the writers, too
+            course.config.RunChecks.student_kernel = options.grading.kernel_name
+        self.pipeline = Pipeline(course, way, self.rules, self.history, heard.sentences)
+        self.configuration = self._configuration_stamp()
+
+    def repair(self) -> None:
+        """Undo the unfinished steps of a command that was killed."""
+        with self.course.alone():
+            for assignment in self.course.layout.assignments():
+                put_all_back(self.course.folders, assignment.name)
+
+    def assignments(self) -> dict[str, Assignment]:
+        """The assignments to watch that exist and have been generated."""
+        generated, found = self.course.assignments(), self.course.layout.assignments()
+        return {each.name: each for each in found if each.name in generated and self.is_chosen(each.name)}
+
+    def is_chosen(self, assignment: str) -> bool:
+        """Whether hand-ins for it are watched, if there is such an assignment."""
+        return not self._options.assignments or assignment in self._options.assignments
+
+    def why_unknown(self, assignment: str) -> str:
+        """Why an assignment that is not among `assignments` can't be graded."""
+        if any(found.name == assignment for found in self.course.layout.assignments()):
+            return (
+                f"it has not been generated: run `nbgrader generate_assignment {quoted(assignment)} --force`"
+            )
+        return f"{self.course.layout.source}/ has no such assignment"
+
+    def unknown_rules(self) -> list[str]:
+        """Sentences about assignments that have rules or limits, but are not in the course."""
+        there = {found.name for found in self.course.layout.assignments()}
+        limits = RunChecks(config=self.course.config).per_assignment
+        found = [("AttemptRules", "rules", name) for name in self.rules.per_assignment]
+        found += [("RunChecks", "limits", name) for name in limits]
+        return [
+            f"c.{place}.per_assignment has {what} for {name}, but {self.course.layout.source}/ has no such assignment"
+            for place, what, name in found
+            if name not in there
+        ]
+
+    def reopened(self) -> "WatchedCourse | None":
+        """The course with its new settings, if the configuration has changed.
+
+        Raises:
+            CourseError: the new configuration is wrong; raised once.
+        """
+        stamp = self._configuration_stamp()
+        if stamp == self.configuration:
+            return None
+        self.configuration = stamp
+        course = RunningCourse.open(self._options.course_dir)
+        if not course.plugged_in:
+            raise CourseError(f"{course.last_file} no longer ends with configure(c)")
+        found = WatchedCourse(course, self._options)
+        self.close()
+        return found
+
+    def close(self) -> None:
+        self.source.close()
+        self.gradings.close()
+
+    def _way(self, heard: Heard) -> Way:
+        if self._options.way is not None:
+            return self._options.way(self.course)
+        if self._options.folder:
+            place = self.course.root / self.course.folders.submitted_directory
+            return Way(Submitted(self._submitted, place=place), Sink())
+        log = logging.getLogger(__name__)
+        log.handlers, log.propagate = [heard], False
+        exchange = ExchangeOf(self.course.config, self.course.folders, log)
+        exchange.require_folders()
+        return Way(ExchangeSource(exchange), ExchangeSink(exchange))
+
+    def _require_exchange_for_rules(self) -> None:
+        """Raise CourseError if a rule needs earlier hand-ins: submitted/ has only the last."""
+        setting = "c.AssignLatePenalties.plugin_class = SecondChance" if self.chance else ""
+        if any(self.rules.of(name).counts is Counts.BEST for name in ("", *self.rules.per_assignment)):
+            setting = "c.AttemptRules.counts = 'best'"
+        if setting:
+            raise CourseError(
+                f"{self.course.last_file}: {setting} needs nbgrader's exchange, which keeps all hand-ins: "
+                "remove the line, or watch without --folder"
+            )
+
+    def _configuration_stamp(self) -> Stamp:
+        return files_stamp({*self.course.files, self.course.root / "nbgrader_config.py"})
+
+    def _submitted(self) -> Iterator[tuple[str, str, Path]]:
+        """The submissions in submitted/: student, assignment, folder."""
+        for name in self.assignments():
+            for student in self.course.handed_in(name):
+                yield student, name, self.course.submitted(student, name)
 
 
 class Queue:
@@ -157,14 +351,11 @@ class Waiting:
         allowed = set(self._watched.course.gradable([hand_in.student for hand_in in there]))
         present = set(there)
         self._given_up = {hand_in: why for hand_in, why in self._given_up.items() if hand_in in present}
-        to_do = [
-            hand_in
-            for hand_in in there
-            if hand_in not in late and hand_in.student in allowed and hand_in not in self._given_up
-        ]
+        to_grade = [h for h in there if h.student in allowed and h not in self._given_up]
+        to_do = [hand_in for hand_in in to_grade if hand_in not in late]
         outstanding = self._watched.history.outstanding(to_do)
         if self._watched.chance is not None:
-            late_ones = [hand_in for hand_in in late if hand_in.student in allowed]
+            late_ones = late.intersection(to_grade)
             to_do += self._second_chances(self._watched.chance, late_ones, outstanding, look)
             outstanding = self._watched.history.outstanding(to_do)
         self.known = to_do
@@ -185,18 +376,16 @@ class Waiting:
         """Report late hand-ins that nobody has graded, once each. A course with second chances refuses them instead."""
         missed = () if self._watched.chance else filterfalse(self._is_graded, late)
         left = sorted(missed, key=lambda hand_in: hand_in.handed_in)
-        for hand_in in left:
+        handed_in = {h: f"handed in at {time_in_words(h.handed_in)}" for h in left}
+        for hand_in, when in handed_in.items():
             if hand_in not in self._late:
-                text = (
-                    f"handed in at {time_in_words(hand_in.handed_in)}, after the deadline, so it is left to you: "
-                    f"{self._watched.source.accepting(hand_in)}"
-                )
+                how = self._watched.source.accepting(hand_in)
+                text = f"{when}, after the deadline, so it is left to you: {how}"
                 self._reports.say(EventKind.WAITING, text, hand_in.student, hand_in.assignment)
         self._late = set(left)
         self._reports.status.late = len(left)
         self._reports.status.late_ones = last_listed(
-            (printable(f"{h.student} {h.assignment}"), f"handed in at {time_in_words(h.handed_in)}")
-            for h in left
+            (printable(f"{h.student} {h.assignment}"), when) for h, when in handed_in.items()
         )
 
     def _is_graded(self, hand_in: HandIn) -> bool:
@@ -214,7 +403,7 @@ class Waiting:
         for hand_in in sorted(late, key=lambda each: each.handed_in):
             student, assignment = hand_in.student, hand_in.assignment
             deadline = self.deadlines[assignment].of(student)
-            if deadline is None or hand_in in self._given_up:
+            if deadline is None:
                 continue
             if (student, assignment) in waiting:
                 self._after_others.add((student, assignment))

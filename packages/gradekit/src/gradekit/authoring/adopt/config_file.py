@@ -19,7 +19,7 @@ from traitlets.config import Config
 from gradekit.course import CourseError
 from gradekit.course.kernels import is_installed
 from gradekit.nbgrader_plugin import configure
-from gradekit.submission.syntax import path_of, paths_in
+from gradekit.submission.names import path_of, paths_in
 
 NAME = "nbgrader_config.py"
 _PLUGIN, FUNCTION = "gradekit.nbgrader_plugin", "configure"

@@ -20,7 +20,7 @@ from gradekit.authoring.mutants.operators import OPERATORS, Code
 from gradekit.checks.variants import Equivalent, Variant
 from gradekit.course import Assignment, read_notebook
 from gradekit.course.cells import answer_of, find_cell, is_answer_cell
-from gradekit.submission.syntax import imported_by, parse
+from gradekit.submission.names import imported_by, parse
 
 
 @dataclass(frozen=True)
