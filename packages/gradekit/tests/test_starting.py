@@ -52,6 +52,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, done.stdout
 
 
+@pytest.mark.slow
 def test_the_demo_grades_five_submissions_that_show_what_can_happen(demo):
     folder, said = demo
     assert statuses(folder / "gradekit-demo") == {
@@ -64,6 +65,7 @@ def test_the_demo_grades_five_submissions_that_show_what_can_happen(demo):
     assert "undecided: standardized is undecided. The answer cell `standardized` is empty" in said
 
 
+@pytest.mark.slow
 def test_the_demo_names_pages_that_exist(demo):
     folder, said = demo
     named = [Path(line.strip()) for line in said.splitlines() if line.strip().startswith(str(folder))]
