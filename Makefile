@@ -27,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: image lock dist test-pythons test-ends test-colab bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs docs-check hub lint clean help
+.PHONY: image lock dist test-pythons test-ends test-colab bench bench-large bench-watch stress demo demos for-tests test test-slow test-all setup release grade feedback audit attacks pictures texts docs docs-check hub lint clean help
 
 demo: setup  ## grade a sample class of thirty in its own folder, write the feedback pages and a class report
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/source $(DEMO)/tests && cp nbgrader_config.py $(DEMO)
@@ -50,9 +50,12 @@ FOR_TESTS = setup $(VENV)/extras $(VENV)/browser
 for-tests: $(FOR_TESTS)  ## make or update the environment for single tests, which you then run with .venv/bin/pytest FILE
 
 test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not browser": leave some out; TESTFLAGS: options of pytest)
+	$(TESTS) -m "not thorough and not slow $(FLAGS)" $(TESTFLAGS)
+
+test-slow: $(FOR_TESTS)  ## the tests, and those marked `slow`, as `.ci/run` does: more situations from end to end
 	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
 
-test-all: $(FOR_TESTS) $(VENV)/hub  ## the tests, and those that take longer: all audits and attacks, JupyterHub, a term, large classes
+test-all: $(FOR_TESTS) $(VENV)/hub  ## all of these, and those that take longer: all audits and attacks, JupyterHub, a term, large classes
 	$(TESTS) $(TESTFLAGS)
 
 setup: $(VENV)/gradekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible

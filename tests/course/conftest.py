@@ -15,6 +15,23 @@ LONGEST_FIRST = (
     "test_feedback_page.py",
     "test_class_report.py",
     "test_new.py",
+    *(
+        "test_quickstart.py",
+        "test_starting.py",
+        "test_watch.py",
+        "test_defend.py",
+        "test_advice.py",
+        "test_workers.py",
+    ),
+    *(
+        "test_other_systems.py",
+        "test_watch_best.py",
+        "test_watch_faults.py",
+        "test_viva.py",
+        "test_report.py",
+    ),
+    *("test_needed_code.py", "test_public_cases.py", "test_tries.py", "test_revise.py", "test_regrade.py"),
+    *("test_git_watch.py", "test_lti_watch.py", "test_http_watch.py", "test_kernels.py", "test_view.py"),
 )
 
 

@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import re
+import shutil
+from collections.abc import Callable
 from html import escape, unescape
 from pathlib import Path
 
@@ -207,13 +209,23 @@ def test_a_feedback_page_asks_only_about_the_code_on_it_and_outlives_a_damaged_k
 # ------------------------------------------------------------------------------------------------------- answers
 
 
-@pytest.fixture
-def asked(course) -> TinyCourse:
-    """Two students have a sheet."""
+@pytest.fixture(scope="session")
+def asked_original(class_original: Path, made_once: Callable[..., Path]) -> Path:
+    return made_once("asked", _ask_two, class_original)
+
+
+def _ask_two(course: TinyCourse) -> None:
+    course.checks.with_name("viva.py").write_text(INPUTS)
     prepared(course, ann=LONG, bob=OTHER)
     assert course.gradekit("autograde", "01_double") == 0
     assert defend(course) == 0
-    return course
+
+
+@pytest.fixture
+def asked(asked_original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> TinyCourse:
+    """Two students have a sheet."""
+    capsys.readouterr()  # of what was graded now or in an earlier test
+    return TinyCourse(Path(shutil.copytree(asked_original, tmp_path / "asked" / "course")))
 
 
 def test_no_file_that_students_write_costs_a_point_or_stops_the_command(asked, capsys):

@@ -59,6 +59,7 @@ def test_nobody_in_an_independent_class_stands_out(course):
 
 
 @pytest.mark.parametrize("seed", range(1000, 1005))
+@pytest.mark.slow
 def test_nor_in_other_independent_classes(tmp_path, seed):
     course = SimilarCourse(tmp_path)
     for number in range(30):
@@ -325,6 +326,7 @@ def test_a_line_knows_its_place():
     ],
     ids=["blank lines", "spaces", "sentences", "lambdas", "statements", "brackets", "calls"],
 )
+@pytest.mark.slow
 def test_no_text_of_the_largest_size_takes_long(source):
     begin = time.process_time()
     lines = [*code_lines(source), *text_lines(source)]

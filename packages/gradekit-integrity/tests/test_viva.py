@@ -54,6 +54,7 @@ def answers(sheet: Sheet, kind: QuestionKind, cell: str = "double") -> dict[str,
     return {one.text: one.answer for one in sheet.questions if one.kind == kind and one.cell == cell}
 
 
+@pytest.mark.slow
 def test_inputs_come_from_the_visible_tests_if_the_course_declares_none(ask):
     sheet = ask("def double(x):\n    y = x + x\n    return y")
     assert answers(sheet, QuestionKind.VALUE) == {"When line 2 has run, what is the value of `y`?": "`2`"}
@@ -151,6 +152,7 @@ def test_a_cell_that_hangs_gets_a_sentence(ask):
 @pytest.mark.parametrize(
     "source", ["random.randrange(2)", "np.random.randint(2)", "int(torch.randint(2, ()))", "len({x, 3, 'a'})"]
 )
+@pytest.mark.slow
 def test_values_that_depend_on_chance_are_never_asked(source, ask, declared):
     sheet = ask(
         "import random\nimport numpy as np\n"

@@ -175,6 +175,7 @@ def test_a_push_is_graded_and_its_result_and_page_are_returned(students, capfd):
     assert "points" not in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_result_shows_no_more_than_the_page(students):
     students.settings('c.AttemptRules.shows = "exercises"', 'c.AttemptRules.counts = "best"')
     students.student("ada")
@@ -355,6 +356,7 @@ def has_more(store: GitStore, before: int) -> bool:
     return len(list(store.all())) > before
 
 
+@pytest.mark.slow
 def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
     students.settings("c.GitHandIns.interval = 1")
     names = ("ada", "ben")

@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import nbformat
 import pytest
 from filelock import FileLock
 from nbformat import NotebookNode
+from nbgrader import api
 
 from .tiny_course import (
     ALTERNATIVES,
@@ -33,6 +35,9 @@ from .tiny_course import (
 # handlers of nbgrader's log outlive the stream that pytest gave them. If a finalizer logs while Python parses a file,
 # the traceback that logging prints about this is parsed as well, and Python 3.11 raises SystemError for the file
 logging.raiseExceptions = False
+
+# for each new gradebook, nbgrader asks a command of alembic for its newest version, which takes a second
+api.get_alembic_version = cache(api.get_alembic_version)
 
 #: in a configuration: generate_assignment starts no kernel for the solution, which is tested in test_solution_passes
 QUICK = "get_config().SolutionPasses.enabled = False\n"

@@ -2,6 +2,7 @@
 
 A command in a new process imports nbgrader and torch and starts a sandbox of its own, which is nearly all of what it
 costs on a tiny course. What a command does when it starts, and how it ends when it is killed, is tested in new processes.
+Taking apart all that was imported would cost as much as five such commands, so a fork ends without it.
 """
 
 import atexit
@@ -17,6 +18,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -65,6 +68,15 @@ def run_forked(
     return subprocess.CompletedProcess(arguments, int(answer), *texts)
 
 
+def _know_alembic_version() -> None:
+    """For each new gradebook, nbgrader asks a command of alembic for its newest version, which takes a second."""
+    from alembic.script import ScriptDirectory
+    from nbgrader import api, dbutil
+
+    newest = ScriptDirectory(dbutil.ALEMBIC_DIR).get_current_head()
+    api.get_alembic_version = lambda: newest
+
+
 @cache
 def _server() -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -92,6 +104,7 @@ def _serve(control: socket.socket) -> None:
     sandbox = launch_server()  # it imports at the same time
     for module in PRELOADED:
         __import__(module)
+    _know_alembic_version()
     assert len(os.listdir("/proc/self/task")) == 1
     gc.freeze()  # forks share pages that nobody writes to
     while True:
@@ -113,7 +126,7 @@ def _serve(control: socket.socket) -> None:
 
 
 def _become(request: int, out: int, err: int) -> NoReturn:
-    """Run the script with its own folder, environment and output, and end as Python does."""
+    """Run the script with its own folder, environment and output, and end with its exit code."""
     from sandbox_kernel.bubblewrap import sandbox_problem
 
     os.lseek(request, 0, os.SEEK_SET)
@@ -129,8 +142,22 @@ def _become(request: int, out: int, err: int) -> NoReturn:
     os.chdir(wanted["cwd"])
     sys.argv = wanted["arguments"]
     sys.path[0] = str(Path(sys.argv[0]).parent)
-    runpy.run_path(sys.argv[0], run_name="__main__")
-    raise SystemExit
+    code: object = 0
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as ended:
+        code = ended.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    if not isinstance(code, int | None):
+        print(code, file=sys.stderr)
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit((code or 0) & 0xFF)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ def graded(course, command: str = "gradekit") -> str:
 
 @pytest.mark.parametrize("known", [COMPOSED, DECOMPOSED], ids=["composed", "decomposed"])
 @pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
+@pytest.mark.slow
 def test_a_student_whose_accent_is_stored_in_another_way_is_one_student(known, command, enrol, generated):
     (other,) = {COMPOSED, DECOMPOSED} - {known}
     enrol(known)

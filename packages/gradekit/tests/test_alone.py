@@ -69,6 +69,7 @@ def test_each_entry_point_adds_commands_at_a_place_of_its_own():
 
 
 @pytest.mark.parametrize("command", ["--help", "table 01_double"])
+@pytest.mark.slow
 def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_class):
     run = [sys.executable, "-c", ALONE, *command.split()]
     done = subprocess.run(run, cwd=graded_class.root, capture_output=True, text=True, check=False)

@@ -51,6 +51,7 @@ def test_what_a_course_ignores_is_added_to():
 
 
 @pytest.mark.parametrize("command", ["nbgrader", "gradekit"])
+@pytest.mark.slow
 def test_the_lock_of_an_emacs_is_a_link_to_nothing(both, command):
     both.hand_in(both.released())
     (both.ours.folder("submitted") / ".#p1.ipynb").symlink_to("ada@laptop.4321:1700000000")
@@ -83,6 +84,7 @@ def test_a_notebook_beside_one_that_can_t_be_read_is_named_and_graded_once_it_ha
     assert both.ours.grades()["test_double"] == (2.0, False)
 
 
+@pytest.mark.slow
 def test_another_version_of_the_notebook_is_named_since_it_may_be_the_one_that_counts(both):
     both.hand_in(both.released("# later"))
     both.hand_in(both.released(), name="p1-Copy1.ipynb")
@@ -187,6 +189,7 @@ def test_notebooks_are_there_only_for_code_that_mentions_them(tmp_path):
 
 
 @pytest.mark.parametrize("inside", ["a1/a1", "a1/my solution", "a1/x/y"])
+@pytest.mark.slow
 def test_a_notebook_one_folder_deeper_is_found_with_its_files_and_graded(both, inside):
     answer = "from factor import FACTOR\n\ndef double(x):\n    return FACTOR * x"
     both.hand_in(both.released(answer), {"factor.py": b"FACTOR = 2"}, folder=inside)

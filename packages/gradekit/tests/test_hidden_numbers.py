@@ -110,6 +110,7 @@ def attack(candidates, seed):
 @pytest.mark.parametrize(
     "kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.thorough) for kind in HIDDEN]
 )
+@pytest.mark.slow
 def test_one_attempt_says_about_two_bits_about_a_hidden_value(kind):
     gained, attempts = map(sum, zip(*(attack(HIDDEN[kind], seed) for seed in range(12)), strict=True))
     print(f"{kind}: {gained / attempts:.2f} bits per attempt")

@@ -66,6 +66,7 @@ def test_what_was_written_is_never_replaced(generated, capsys):
     assert [notebook.read_text() for notebook in notebooks] == ["mine", "mine"]
 
 
+@pytest.mark.slow
 def test_a_student_s_hand_in_is_not_touched_in_the_course_of_an_instructor_who_tries_it(generated, capsys):
     theirs = generated.hand_in("me", generated.answer(TRIPLE))
     before = theirs.read_bytes()
@@ -89,6 +90,7 @@ def test_a_check_grades_shows_the_page_and_keeps_the_best_result(generated, caps
     assert re.search(r"This time: \d of 10 points. The best result is kept.", out)
 
 
+@pytest.mark.slow
 def test_a_written_answer_is_left_to_the_learner(generated, capsys):
     learn(generated, capsys)
     notebook = generated.answer(RIGHT, "def half(x):\n    return x / 2")
@@ -99,6 +101,7 @@ def test_a_written_answer_is_left_to_the_learner(generated, capsys):
     assert "For you to judge: why. `gradekit learn 01_double --solution`" in out
 
 
+@pytest.mark.slow
 def test_a_course_that_was_never_generated_is_made_ready(generated, capsys):
     (generated.root / "gradebook.db").unlink()
     learn(generated, capsys)
@@ -106,6 +109,7 @@ def test_a_course_that_was_never_generated_is_made_ready(generated, capsys):
     assert "Getting 01_double ready" in out and "01_double  0 of 10 points" in out
 
 
+@pytest.mark.slow
 def test_the_solution_is_shown_only_to_those_who_ask_and_is_not_handed_in(generated, capsys):
     learn(generated, capsys)
     assert "return 2 * x" not in own_notebook(generated).read_text()

@@ -37,6 +37,7 @@ def test_a_module_and_a_data_file_of_a_student_are_found_by_both_commands(genera
     assert points(generated) == 10
 
 
+@pytest.mark.slow
 def test_a_changed_file_is_graded_again(generated):
     hand_in(generated, factor=3)
     assert generated.gradekit("autograde", "01_double") == 0
@@ -46,6 +47,7 @@ def test_a_changed_file_is_graded_again(generated):
     assert points(generated) == 10
 
 
+@pytest.mark.slow
 def test_a_hand_in_of_which_only_a_file_is_newer_is_graded_again(generated):
     """nbgrader#940, otter-grader#764"""
     notebook = hand_in(generated, factor=3) / "double.ipynb"
@@ -70,6 +72,7 @@ def test_a_file_that_was_handed_out_replaces_the_student_s(generated):
 
 
 @pytest.mark.parametrize("handed_in", [True, False])
+@pytest.mark.slow
 def test_a_submission_is_graded_once_whether_or_not_what_was_handed_out_lies_beside_it(generated, handed_in):
     (generated.assignment.source_folder / "data").mkdir()
     for name in ("factor.py", "data/summand.txt"):
@@ -87,6 +90,7 @@ def test_a_submission_is_graded_once_whether_or_not_what_was_handed_out_lies_bes
     assert len(list((generated.root / ".gradekit" / "results" / "01_double").iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_without_a_sandbox_they_are_there_as_well(generated):
     (generated.assignment.source_folder / "data").mkdir()
     (generated.assignment.source_folder / "data" / "more.txt").write_text("0")

@@ -64,6 +64,7 @@ def test_a_cell_that_is_too_long_is_plain_text_and_cut():
         assert TOO_LONG in shown and shown.count("x") < MAX_FORMATTED_CHARACTERS / 3
 
 
+@pytest.mark.slow
 def test_a_cell_that_takes_too_long_is_plain_text():
     shown = highlighted_code("a" + "\n" * 30_000 + "b")
     assert TOO_COSTLY in shown and shown.endswith("b</pre>")

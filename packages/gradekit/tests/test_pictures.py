@@ -91,6 +91,7 @@ def test_an_attached_picture_reaches_the_grader_and_the_page_as_with_plain_nbgra
     both.ours.run("jupyter", "nbconvert", "--to", "html", "autograded/ada/a1/p1.ipynb")
 
 
+@pytest.mark.slow
 def test_a_picture_beside_the_notebook_is_shown_whatever_its_place_and_name(both):
     text = (
         '<img src="figure.png"> ![](pics/p.png) ![](two%20words.png) ![](<Zoë.png>) <img src="UPPER.PNG">'
@@ -108,6 +109,7 @@ def test_a_picture_beside_the_notebook_is_shown_whatever_its_place_and_name(both
         assert (both.ours.folder("autograded") / name).exists()
 
 
+@pytest.mark.slow
 def test_a_picture_in_the_text_itself_does_not_count_as_text(both):
     """Colab writes pasted pictures into the text."""
     photo = picture("JPEG", size=(1500, 1000)) + os.urandom(1_000_000)  # larger than any text may be
@@ -337,6 +339,7 @@ def double(x):
     return 2 * x"""
 
 
+@pytest.mark.slow
 def test_pictures_that_code_displays_are_kept_in_the_formats_that_plain_nbgrader_keeps(both):
     jpeg = picture("JPEG")
     files = {"figure.png": RED, "figure.jpg": jpeg, "figure.svg": SVG}
@@ -354,6 +357,7 @@ def test_pictures_that_code_displays_are_kept_in_the_formats_that_plain_nbgrader
     assert shown[2].startswith("data:image/svg+xml;base64,")
 
 
+@pytest.mark.slow
 def test_the_pictures_of_a_model_answer_are_not_released(tmp_path):
     source = source_notebook()
     find_cell(source, "why").source = "![](attachment:model)"

@@ -20,6 +20,8 @@ from gradekit.course.cells import find_cell
 
 from .forked import run_forked
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
 ADOPTING = Path(__file__).parents[3] / "docs" / "adopting.md"
 CONFIGURE = "\nfrom gradekit.nbgrader_plugin import configure\nconfigure(c)\n"

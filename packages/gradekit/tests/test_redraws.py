@@ -50,6 +50,7 @@ def points(result: SubmissionResult) -> dict[str, float]:
     return {exercise.grade_id: exercise.earned for exercise in result.exercises}
 
 
+@pytest.mark.slow
 def test_an_answer_that_dies_at_first_and_is_right_then_is_undecided(graded):
     result = graded(
         answer("def double(x):\n    return 2 * x if lucky else os._exit(1)", "double"),
@@ -71,6 +72,7 @@ def test_an_answer_that_always_dies_has_no_points_and_nobody_has_to_look(graded)
     assert (points(result), result.doubts, result.status) == ({"test_double": 0}, [], "kernel died")
 
 
+@pytest.mark.slow
 def test_a_later_test_that_ends_the_process_gives_an_earlier_one_no_second_draw(graded):
     result = graded(
         answer("def double(x):\n    return 2 * x if lucky else x\ndef other():\n    lucky or os._exit(1)"),

@@ -332,6 +332,7 @@ def made_up(random):
     return both
 
 
+@pytest.mark.slow
 def test_nothing_is_claimed_of_wrong_values_that_have_no_relation():
     random = np.random.default_rng(16)
     claims = Counter()

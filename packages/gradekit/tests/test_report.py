@@ -289,6 +289,7 @@ for command in ("table", "report"):
 """
 
 
+@pytest.mark.slow
 def test_only_the_report_needs_matplotlib_and_says_how_to_install_it(graded_class):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_FIGURES],
@@ -413,6 +414,7 @@ def synthetic(random: np.random.Generator, hard: np.ndarray, ability: float) -> 
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(1000, marks=pytest.mark.thorough)])
+@pytest.mark.slow
 def test_the_report_of_a_large_class_stays_small_enough_to_read(empty_class, capsys, count):
     write_large_class(empty_class, count)
     assert empty_class.gradekit("report", "01_double") == 0

@@ -111,6 +111,7 @@ def test_what_people_wrote_stays(graded, change, capsys):
 
 
 @pytest.mark.parametrize("change", [added, pytest.param(moved, marks=pytest.mark.thorough)])
+@pytest.mark.slow
 def test_what_people_wrote_stays_when_the_submissions_are_graded_again(graded, change):
     _, after = change(graded)
     assert graded.gradekit("revise", "01_double") == 0
@@ -168,6 +169,7 @@ def test_a_wrong_name_is_refused(graded, capsys, option, words):
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_plain_nbgrader_s_only_way_out_loses_all_grades(graded):
     added(graded)
     (graded.root / CONFIG).write_text("c = get_config()\n")

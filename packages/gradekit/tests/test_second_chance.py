@@ -169,6 +169,7 @@ def test_the_gradebook_has_the_first_points_and_a_share_of_those_gained(generate
     assert scores(generated) == (10, penalty)
 
 
+@pytest.mark.slow
 def test_page_and_table_name_the_second_chance(generated):
     prepared(generated, 3)
     assert generated.gradekit("autograde", "01_double", "--workers", "1") == 0
@@ -186,6 +187,7 @@ def test_page_and_table_name_the_second_chance(generated):
     assert "second chance" in table and "-3.5" in table
 
 
+@pytest.mark.slow
 def test_without_a_record_nothing_is_written_and_one_sentence_says_why(generated):
     prepared(generated, None)
     done = generated.run("gradekit", "autograde", "01_double", "--workers", "1")
@@ -211,6 +213,7 @@ def test_nbgrader_autograde_says_the_same(generated):
 
 
 @pytest.mark.parametrize("command", ["gradekit autograde 01_double", "nbgrader autograde 01_double"])
+@pytest.mark.slow
 def test_who_is_too_late_keeps_the_grade_of_before_and_stops_nobody(generated, command):
     prepared(generated, None)
     time = generated.root / "submitted/ada/01_double/timestamp.txt"

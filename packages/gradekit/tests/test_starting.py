@@ -18,6 +18,7 @@ from gradekit.course.operating_system import activation, as_typed
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 
+from .forked import run_forked
 from .test_advice import messages
 from .tiny_course import code, lab, mark
 
@@ -51,6 +52,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, done.stdout
 
 
+@pytest.mark.slow
 def test_the_demo_grades_five_submissions_that_show_what_can_happen(demo):
     folder, said = demo
     assert statuses(folder / "gradekit-demo") == {
@@ -63,6 +65,7 @@ def test_the_demo_grades_five_submissions_that_show_what_can_happen(demo):
     assert "undecided: standardized is undecided. The answer cell `standardized` is empty" in said
 
 
+@pytest.mark.slow
 def test_the_demo_names_pages_that_exist(demo):
     folder, said = demo
     named = [Path(line.strip()) for line in said.splitlines() if line.strip().startswith(str(folder))]
@@ -131,7 +134,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder in which `gradekit init` has run, and what it printed."""
     root = tmp_path_factory.mktemp("new") / "my course"
     root.mkdir()
-    done = new_process(root, "gradekit", "init", "--arrays", "numpy")
+    done = run_forked(["gradekit", "init", "--arrays", "numpy"], root)
     assert done.returncode == 0, done.stderr
     return root, done.stdout
 
@@ -142,7 +145,7 @@ def test_init_begins_a_course_with_an_assignment_that_can_be_released(begun):
     assert course.plugged_in and course.folders.course_id == "my_course"
     for command in ["nbgrader generate_assignment 01_first", "gradekit autograde 01_first"]:
         assert f"\n  {command}" in said
-        done = new_process(root, *command.split())
+        done = run_forked(command.split(), root)
         assert done.returncode == 0, done.stderr
     assert (root / "release" / "01_first" / "first.ipynb").exists()
 

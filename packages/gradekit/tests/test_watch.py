@@ -78,6 +78,7 @@ def test_what_the_instructor_has_graded_before_is_left_alone(exchange, capfd):
     assert exchange.page(with_page) == page
 
 
+@pytest.mark.slow
 def test_a_page_beyond_the_attempts_is_held_until_it_is_due(exchange, capfd):
     exchange.settings("c.AttemptRules.attempts = 1")
     now = datetime.now(UTC)
@@ -135,6 +136,7 @@ def test_after_the_deadline_the_page_is_written_in_full_and_late_hand_ins_are_le
     assert "the page was written again" not in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_after_a_new_deadline_the_page_of_a_new_attempt_is_written_in_full_again(exchange, monkeypatch):
     monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.3)
     exchange.settings("c.AttemptRules.shows = 'exercises'")
@@ -165,6 +167,7 @@ def test_without_a_sandbox_a_hand_in_is_graded_once(generated, capfd, monkeypatc
     assert len(list((generated.root / ".gradekit" / "results" / "01_double").iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_a_notebook_from_another_time_zone_is_graded_once(generated, capfd, monkeypatch):
     monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     path = generated.hand_in("ada", generated.answer(RIGHT))
@@ -175,6 +178,7 @@ def test_a_notebook_from_another_time_zone_is_graded_once(generated, capfd, monk
         assert points(capfd.readouterr().out) == expected
 
 
+@pytest.mark.slow
 def test_a_notebook_with_another_ending_is_graded(generated, capfd, monkeypatch):
     monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     path = generated.hand_in("ada", generated.answer(RIGHT))
@@ -202,6 +206,7 @@ def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):
     assert "10 of 15 points" in " ".join(page.read_text().split())
 
 
+@pytest.mark.slow
 def test_in_a_folder_only_a_time_stamp_makes_a_hand_in_late(generated, capfd, monkeypatch):
     monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     with RunningCourse.open(generated.root).gradebook() as book:
@@ -215,6 +220,7 @@ def test_in_a_folder_only_a_time_stamp_makes_a_hand_in_late(generated, capfd, mo
     assert "ben 01_double: handed in at 12:00 UTC on 11 January, after the deadline" in out
 
 
+@pytest.mark.slow
 def test_changed_checks_and_settings_are_read_again(exchange):
     course = exchange.course
     checks = course.checks.read_text()

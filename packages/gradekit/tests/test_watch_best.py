@@ -48,6 +48,7 @@ def test_the_best_attempt_is_in_the_gradebook_and_in_both_folders(exchange):
     assert "This attempt counts: it is your best so far." in exchange.page(last)
 
 
+@pytest.mark.slow
 def test_nothing_is_put_back_twice(exchange, capfd):
     exchange.settings(BEST)
     for answer in (DETACHED, TRIPLE):
@@ -58,6 +59,7 @@ def test_nothing_is_put_back_twice(exchange, capfd):
     assert "ada" not in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_when_the_last_one_counts_again_it_is_put_back(exchange):
     exchange.settings(BEST)
     for answer in (DETACHED, TRIPLE):
@@ -68,6 +70,7 @@ def test_when_the_last_one_counts_again_it_is_put_back(exchange):
     assert in_place(exchange) == (3, TRIPLE, TRIPLE)
 
 
+@pytest.mark.slow
 def test_what_the_instructor_collects_stays(exchange):
     exchange.settings(BEST)
     for answer in (DETACHED, TRIPLE):
@@ -81,6 +84,7 @@ def test_what_the_instructor_collects_stays(exchange):
     assert in_place(exchange) == (3, TRIPLE, TRIPLE)
 
 
+@pytest.mark.slow
 def test_a_best_attempt_that_was_deleted_from_the_exchange_is_reported(exchange, capfd):
     exchange.settings(BEST)
     first = exchange.hand_in("ada", DETACHED)
@@ -132,6 +136,7 @@ def end(exchange) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_second_chance_earns_a_share_and_further_hand_ins_are_refused(exchange, capfd):
     exchange.settings(CHANCE)
     end(exchange)

@@ -58,6 +58,7 @@ def test_an_exchange_that_is_not_a_folder_is_refused_in_a_sentence_that_says_wha
     assert folder.is_dir()
 
 
+@pytest.mark.slow
 def test_hand_ins_that_are_refused_hold_up_nobody(exchange, capfd):
     exchange.hand_in("..")
     (exchange.hand_in("ben") / "double.ipynb").unlink()
@@ -74,6 +75,7 @@ def test_hand_ins_that_are_refused_hold_up_nobody(exchange, capfd):
     assert [line for line in refused(capfd.readouterr().out) if "refused: " in line] == []
 
 
+@pytest.mark.slow
 def test_hand_ins_for_an_assignment_that_was_removed_wait(exchange, capfd):
     folder = exchange.hand_in("ada")
     removed = exchange.hand_in("ben")
@@ -86,6 +88,7 @@ def test_hand_ins_for_an_assignment_that_was_removed_wait(exchange, capfd):
     assert exchange.page(folder)
 
 
+@pytest.mark.slow
 def test_a_hand_in_that_is_deleted_while_it_is_graded_gets_its_page(exchange, capfd, monkeypatch):
     folder = exchange.hand_in("ada")
     copy = shutil.copytree(folder, exchange.root / "copy")
@@ -100,6 +103,7 @@ def test_a_hand_in_that_is_deleted_while_it_is_graded_gets_its_page(exchange, ca
     assert exchange.page(copy)
 
 
+@pytest.mark.slow
 def test_a_hand_in_that_is_deleted_before_it_is_collected_costs_nothing_else(exchange, capfd, monkeypatch):
     exchange.hand_in("ada", TRIPLE)
     assert exchange.watch() == 0
@@ -120,6 +124,7 @@ def test_a_hand_in_that_is_deleted_before_it_is_collected_costs_nothing_else(exc
     assert "3 * x" in (exchange.course.root / "submitted/ada/01_double/double.ipynb").read_text()
 
 
+@pytest.mark.slow
 def test_an_exchange_that_is_unmounted_for_a_while_is_waited_for(exchange, monkeypatch):
     monkeypatch.setattr(loop, "BLOCKED_SECONDS", 0.1)
     away = exchange.root.with_name("away")
@@ -302,6 +307,7 @@ def test_the_folder_that_a_killed_release_has_left_behind_is_removed_at_the_next
     assert state(exchange) == before | {"leftovers": []}
 
 
+@pytest.mark.slow
 def test_a_hand_in_that_claims_an_earlier_time_counts_but_is_named(exchange):
     texts = exchange.keep_watching(
         ("watching", lambda: exchange.hand_in("ada")),
@@ -316,6 +322,7 @@ def test_a_hand_in_that_claims_an_earlier_time_counts_but_is_named(exchange):
         assert exchange.watch() == 0
 
 
+@pytest.mark.slow
 def test_what_was_changed_after_it_was_graded_is_not_graded_again(exchange):
     folder, other = exchange.hand_in("ada", TRIPLE), exchange.hand_in("ben", RIGHT)
     assert exchange.watch() == 0

@@ -62,6 +62,7 @@ def test_assignments_are_graded_by_the_same_workers(course, grade):
     assert len(workers(course)) == 1
 
 
+@pytest.mark.slow
 def test_changed_checks_get_new_workers(course, grade):
     grade(NAMES[0])
     before = workers(course)

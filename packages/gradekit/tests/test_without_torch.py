@@ -229,6 +229,7 @@ def test_a_new_assignment_is_one_with_numpy_where_torch_is_missing(bare_python, 
     ]
 
 
+@pytest.mark.slow
 def test_where_torch_is_missing_a_new_assignment_with_tensors_is_refused_with_the_remedy(
     bare_python, numpy_course
 ):
@@ -239,6 +240,7 @@ def test_where_torch_is_missing_a_new_assignment_with_tensors_is_refused_with_th
     assert not (numpy_course.root / "source" / "08_my_topic").exists()
 
 
+@pytest.mark.slow
 def test_a_pandas_course_is_graded_where_torch_is_missing(bare_python, numpy_course, tiny_source):
     tiny_source.cells[0].source = "import pandas as pd"
     tiny_source.cells[1].source = PANDAS_SOLUTION

@@ -69,6 +69,7 @@ def everybody_is_graded(course):
         assert "gradekit" in json.loads(path.read_text())["metadata"]
 
 
+@pytest.mark.slow
 def test_a_command_that_is_killed_while_it_writes_costs_nothing(course):
     config = course.root / "nbgrader_config.py"
     config.write_text(config.read_text() + STEP)

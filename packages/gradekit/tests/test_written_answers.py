@@ -348,6 +348,7 @@ def plain(graded, tmp_path_factory) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_whoever_waits_for_a_person_in_nbgrader_does_so_here(graded, plain):
     with Gradebook(f"sqlite:///{plain / 'gradebook.db'}") as gradebook:
         waiting = {

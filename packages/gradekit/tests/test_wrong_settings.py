@@ -99,6 +99,7 @@ def test_the_paths_that_nbgrader_takes_for_patterns_are_refused(tmp_path, capsys
     assert "rename the folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_assignment_whose_name_nbgrader_takes_for_a_pattern_is_refused_and_can_be_renamed(
     tmp_path, capsys
 ):
