@@ -52,10 +52,10 @@ for-tests: $(FOR_TESTS)  ## make or update the environment for single tests, whi
 test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not browser": leave some out; TESTFLAGS: options of pytest)
 	$(TESTS) -m "not thorough and not slow $(FLAGS)" $(TESTFLAGS)
 
-test-slow: $(FOR_TESTS)  ## the tests, and those marked `slow`, as `.ci/run` does: more situations from end to end
-	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
+test-slow: $(FOR_TESTS)  ## run the tests marked `slow`, which show more situations from end to end
+	$(TESTS) -m "slow and not thorough $(FLAGS)" $(TESTFLAGS)
 
-test-all: $(FOR_TESTS) $(VENV)/hub  ## all of these, and those that take longer: all audits and attacks, JupyterHub, a term, large classes
+test-all: $(FOR_TESTS) $(VENV)/hub  ## run all tests, also those that take longer: all audits and attacks, JupyterHub, a term, large classes
 	$(TESTS) $(TESTFLAGS)
 
 setup: $(VENV)/gradekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible
