@@ -172,7 +172,8 @@ class FusedMultiHeadAttention(nn.Module):
         """query: (batch, L_query, d_model)
         key:   (batch, L_key, d_model)
         value: (batch, L_key, d_model)
-        mask:  boolean, broadcasts to (batch, L_query, L_key); True = may attend; the same for all heads
+        mask:  boolean, (L_query, L_key), (batch, 1, L_key) or (batch, L_query, L_key); True = may attend; the same
+               for all heads; None = nothing is hidden
 
         Returns (output, weights):
         output:  (batch, L_query, d_model)

@@ -5,7 +5,9 @@ import torch
 from gradekit.checks import (
     assert_any_layout,
     assert_close,
+    assert_fresh,
     assert_full_precision,
+    assert_right_gradients,
     assert_shape,
     assert_unchanged,
     points,
@@ -36,8 +38,10 @@ def test_shape(student, draw):
 
 @points(0.75)
 def test_inputs_unchanged_and_dtype_kept(student, draw):
-    """`a` and `b` keep their values, and float64 vectors have float64 differences."""
+    """`a` and `b` keep their values, gradients flow back to both, each call returns a new tensor, float64 for float64 vectors."""
     a, b = draw.normal(2, 3, dtype=torch.float64), draw.normal(5, 3, dtype=torch.float64)
     call = student.call("differences", a, b)
     assert_unchanged(call)
     assert_full_precision(call.value, a[:, None] - b, name="result")
+    assert_right_gradients(student.gradients("differences", a, b), student.differences, name="result")
+    assert_fresh(student, "differences", draw.normal(2, 3), draw.normal(4, 3))

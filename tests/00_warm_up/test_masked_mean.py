@@ -5,7 +5,9 @@ import torch
 from gradekit.checks import (
     assert_any_layout,
     assert_close,
+    assert_fresh,
     assert_full_precision,
+    assert_right_gradients,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -77,13 +79,15 @@ def test_sentence_without_tokens(student, reference, draw):
 
 @points(0.5)
 def test_inputs_unchanged_and_dtype_kept(student, draw):
-    """`x` and `mask` keep their values, and float64 vectors have a float64 mean."""
+    """`x` and `mask` keep their values, gradients flow back to `x`, each call returns a new tensor, float64 for float64 vectors."""
     x = draw.normal(3, 8, 3, dtype=torch.float64)
     mask = torch.arange(8) < torch.tensor([7, 3, 1])[:, None]  # 1/7 and 1/3 are rounded in float32
     call = student.call("masked_mean", x, mask)
     assert_unchanged(call)
     right = torch.stack([x[0, :7].mean(dim=0), x[1, :3].mean(dim=0), x[2, 0]])
     assert_full_precision(call.value, right, name="result")
+    assert_right_gradients(student.gradients("masked_mean", x, mask), student.masked_mean, name="result")
+    assert_fresh(student, "masked_mean", draw.normal(3, 8, 3), mask)
 
 
 def with_a_token(mask):

@@ -6,7 +6,9 @@ from gradekit.checks import (
     assert_any_layout,
     assert_close,
     assert_differs,
+    assert_fresh,
     assert_full_precision,
+    assert_right_gradients,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -96,10 +98,13 @@ def test_large_numbers(student, reference):
 
 @points(0.5)
 def test_input_unchanged_and_dtype_kept(student, draw):
-    """`x` keeps its values, and float64 numbers have float64 weights, as precise as that."""
+    """`x` keeps its values, gradients flow back to it, each call returns a new tensor, float64 and as precise for float64 numbers."""
     x = draw.normal(2, 3, dtype=torch.float64)
     assert_unchanged(student.call("stable_softmax", x, 0))
     assert_full_precision(student.stable_softmax(x, 1), torch.softmax(x, dim=1), name="weights")
+    gradients = student.gradients("stable_softmax", x, 1)
+    assert_right_gradients(gradients, student.stable_softmax, name="weights")
+    assert_fresh(student, "stable_softmax", draw.normal(2, 3), -1, name="weights")
     x = torch.tensor([[0.0, -25.0, 5.0], [-90.0, 3.0, -300.0]], dtype=torch.float64) + x
     weights = student.stable_softmax(x, -1)
     context = "of numbers far below the largest one"

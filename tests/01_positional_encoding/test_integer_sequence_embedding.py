@@ -10,6 +10,7 @@ from gradekit.checks import (
     assert_close,
     assert_follows_parameters,
     assert_raises,
+    assert_seed_kept,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -87,8 +88,9 @@ def test_sum_of_token_and_position(student, reference, draw):
 
 @points(4, see="Learned positions")
 def test_both_tables_are_learned(student, draw):
-    """Both tables start with random numbers and are learned: one row per id, one row per position, and gradients reach both, in every row."""
+    """Both tables start with random numbers, without a seed of the module's own, and are learned: one row per id, one row per position, and gradients reach both, in every row."""
     batch, embed_dim, seq_length, vocab_size = sorted(draw.sizes(4, low=3, high=14))
+    sizes = vocab_size, embed_dim, seq_length
     embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
     tables = {"tokens": vocab_size, "positions": seq_length}
     for what, rows in tables.items():
@@ -97,6 +99,12 @@ def test_both_tables_are_learned(student, draw):
             fail(
                 f"At the start, the table of the {what} is the same number everywhere. Begin with random numbers."
             )
+    assert_seed_kept(lambda seed: student.call("IntegerSequenceEmbedding", *sizes, seed=seed))
+    others = [student.call("IntegerSequenceEmbedding", *sizes, seed=seed).value for seed in (1, 2)]
+    for what, rows in tables.items():
+        one, other = (read_table(each, rows, embed_dim, what) for each in others)
+        if torch.equal(one, other):
+            fail(f"Two modules start with the same table of the {what}. Begin with random numbers.")
     ids = draw.integers(0, seq_length, (batch, seq_length - 1))
     gradients = embed.gradients(ids).parameters
     for what, rows in tables.items():

@@ -34,8 +34,8 @@ def softmax(scores):
 """),
     Implementation("""
 def softmax(scores):
-    scores = scores - scores.amax(dim=-1, keepdim=True)
-    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()  # rows sum to 1 only to about 7 digits
+    roots = ((scores - scores.amax(dim=-1, keepdim=True)) / 2).exp()
+    return (roots / roots.norm(dim=-1, keepdim=True)) ** 2  # rows sum to 1 only to about 7 digits
 """),
 ]
 

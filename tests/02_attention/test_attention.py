@@ -4,7 +4,14 @@ import math
 
 import torch
 
-from gradekit.checks import assert_any_layout, assert_close, assert_shape, assert_unchanged, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_fresh,
+    assert_shape,
+    assert_unchanged,
+    points,
+)
 
 
 @points(6, see="Attention as a function")
@@ -104,7 +111,7 @@ def test_float64(student, draw, assert_precise):
 
 @points(1)
 def test_inputs_unchanged(student, draw):
-    """q, k and v keep their values."""
-    assert_unchanged(
-        student.call("attention", draw.normal(3, 2, 5), draw.normal(3, 4, 5), draw.normal(3, 4, 7))
-    )
+    """q, k and v keep their values, and each call returns new tensors."""
+    q, k, v = draw.normal(3, 2, 5), draw.normal(3, 4, 5), draw.normal(3, 4, 7)
+    assert_unchanged(student.call("attention", q, k, v))
+    assert_fresh(student, "attention", q, k, v, name="output or weights")

@@ -7,6 +7,7 @@ import torch
 from gradekit.checks import (
     assert_any_layout,
     assert_close,
+    assert_fresh,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -181,7 +182,7 @@ def test_gradients(draw, assert_gradients):
 
 @points(1)
 def test_inputs_unchanged_and_dtype_kept(student, draw, assert_precise):
-    """The inputs, including the mask, keep their values, and for float64 inputs the output is float64 at full precision."""
+    """The inputs, including the mask, keep their values, each call returns new tensors, and for float64 inputs the output is float64 at full precision."""
     q, k, v = (draw.normal(3, *shape, dtype=torch.float64) for shape in [(2, 5), (4, 5), (4, 7)])
     mask = visible = with_a_key(draw.bools(3, 2, 4))
     call = student.call("masked_attention", q, k, v, mask)
@@ -189,6 +190,7 @@ def test_inputs_unchanged_and_dtype_kept(student, draw, assert_precise):
     mask = mask.clone()
     mask[1, 1] = False  # this query may attend to nothing
     assert_unchanged(student.call("masked_attention", q, k, v, mask))
+    assert_fresh(student, "masked_attention", q, k, v, mask, name="output or weights")
     scores = (q @ k.mT / math.sqrt(5)).masked_fill(~visible, -torch.inf)
     assert_precise(*call.value, v, scores)
 

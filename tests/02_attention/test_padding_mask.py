@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
+from gradekit.checks import assert_close, assert_fresh, assert_shape, assert_unchanged, assert_varies, points
 
 
 @points(4, see="Padding")
@@ -61,5 +61,7 @@ def test_is_boolean(student, draw):
 
 @points(1)
 def test_ids_unchanged(student, draw):
-    """`ids` keeps its values."""
-    assert_unchanged(student.call("make_padding_mask", draw.integers(0, 3, (3, 7)), 1))
+    """`ids` keeps its values, and each call returns a new tensor."""
+    ids = draw.integers(0, 3, (3, 7))
+    assert_unchanged(student.call("make_padding_mask", ids, 1))
+    assert_fresh(student, "make_padding_mask", ids, 1, name="mask")

@@ -115,8 +115,8 @@ def test_mask(reference, draw, fused, assert_queries_matter, assert_masks_of_eac
 
 
 @points(1)
-def test_query_with_no_key(reference, fused):
-    """A query that may attend to nothing gets zeros from every head and no NaN; the other queries are not affected."""
+def test_query_with_no_key(reference, draw, fused):
+    """A query that may attend to nothing gets zeros from every head, so the bias of w_o, and no NaN; the other queries are not affected."""
     module = fused()
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
     before, _ = module(query, key, value)
@@ -133,6 +133,12 @@ def test_query_with_no_key(reference, fused):
     _, weights = module(query, key, value, torch.zeros_like(mask))
     context = "if the mask hides everything"
     assert_close(weights, torch.zeros_like(weights), name="weights", context=context)
+    if "w_o.bias" in module.state():  # a missing one is for another check
+        module.load_state({"w_o.bias": draw.normal(8)})
+        zeros, _ = module(query, torch.zeros_like(key), torch.zeros_like(value))
+        output, _ = module(query, key, value, mask)
+        context = "of a query with no key, compared with that of zeros as keys and values, with a bias of w_o that isn't 0,"
+        assert_close(output[0, 1], zeros[0, 1], name="output", context=context)
 
 
 @points(2)

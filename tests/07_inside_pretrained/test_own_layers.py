@@ -33,6 +33,20 @@ NAMES = {
 }
 
 
+#: in the student's kernel: whether the checkpoint keeps its numbers when the layer's parameters change
+SEPARATE = """
+import torch
+
+
+def separate(load_layer, weights):
+    before = {name: each.clone() for name, each in weights.items()}
+    with torch.no_grad():
+        for parameter in load_layer(weights, 0, 2).parameters():
+            parameter.add_(1)
+    return all(torch.equal(each, before[name]) for name, each in weights.items())
+"""
+
+
 def shapes(d_model, d_ff):
     attention = {f"attention.self.{part}": (d_model, d_model) for part in ("query", "key", "value")}
     return attention | {
@@ -238,9 +252,14 @@ def test_sentence_vectors(student, reference, draw):
 
 @points(1)
 def test_unchanged(student, draw):
-    """The vectors of the tokens, the mask and the checkpoint keep their values."""
+    """The vectors of the tokens, the mask and the checkpoint keep their values, also when the loaded layer is trained."""
     assert_unchanged(
         student.call("sentence_vectors", draw.normal(2, 3, 4), torch.tensor([[1, 1, 0], [1, 1, 1]]))
     )
-    call = student.call("load_layer", make_checkpoint(draw.normal, 1, 4, 6), 0, 2)
+    weights = make_checkpoint(draw.normal, 1, 4, 6)
+    call = student.call("load_layer", weights, 0, 2)
     assert not call.changed, "load_layer changed the tensors of the checkpoint that it was given."
+    if hasattr(call.value, "state") and not student.define(SEPARATE).separate(
+        student.get("load_layer"), weights
+    ):
+        fail("The checkpoint changes when the layer's parameters do: they share memory. Copy the numbers.")

@@ -60,7 +60,7 @@ def test_one_group_and_one_group_per_head(student, draw):
 
 @points(1)
 def test_mask(student, reference, draw):
-    """A mask applies to every head, even if it differs between sequences or heads.
+    """A mask applies to every head, even if it differs between sequences or heads, and a query that may attend to nothing gets zeros.
 
     All masks here show the first n keys, so the right result is the student's own for these keys without a mask.
     """
@@ -106,6 +106,11 @@ def test_mask(student, reference, draw):
     right = F.scaled_dot_product_attention(q4, k4, v4, attn_mask=per_head, enable_gqa=True)
     context = "for four sequences and four heads with a mask (heads, L, L)"
     assert_close(output, right, name="output", context=context, atol=1e-4)
+    mask = per_head.clone()
+    mask[1, 2] = False
+    for what, found in zip(("output", "weights"), student.grouped_attention(q, k, v, mask), strict=True):
+        context = "of a query with no key"
+        assert_close(found[:, 1, 2], torch.zeros_like(found[:, 1, 2]), name=what, context=context)
     plain, _ = student.grouped_attention(q, k, v)
     masked, _ = student.grouped_attention(q, k, v, causal)
     assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")

@@ -8,10 +8,22 @@ from gradekit.checks import (
     assert_model_kept,
     assert_shape,
     assert_varies,
+    fail,
     for_checks,
     points,
 )
 
+SLOPES = """
+import torch
+
+
+def slopes(function, model, tokens):
+    try:
+        function(model, tokens).pow(2).sum().backward()
+    except RuntimeError as error:
+        return str(error)
+    return {name: each.grad for name, each in model.named_parameters() if each.requires_grad}
+"""
 TOKENS = torch.tensor([[0, 4, 2, 1, 5], [3, 3, 5, 0, 2]])
 
 
@@ -78,8 +90,8 @@ def test_last_view_is_the_model(draw, lens, own_models):
 
 
 @points(1)
-def test_nothing_changes(student, models, draw):
-    """The model and the tokens keep their values, and a second call returns the same."""
+def test_nothing_changes(student, models, draw, own_models):
+    """The model and the tokens keep their values, a second call returns the same, and gradients flow through the views to the model."""
     model = models.Stack(*weights(draw.normal, 2))
     assert_model_kept(student, model, lambda: student.call("logit_lens", model, TOKENS))
     call = student.call("logit_lens", model.eval(), TOKENS)
@@ -91,3 +103,30 @@ def test_nothing_changes(student, models, draw):
     assert_differs(trained, again, "The same model with other weights has the same views. Is something kept?")
     other = student.logit_lens(model, TOKENS[:, :2]).detach()
     assert_shape(other, (3, 2, 2, 6), name="views", context="of a shorter text, after a longer one,")
+
+    values = weights(draw.normal, 2)
+    model, own = models.Stack(*values), own_models.Stack(*values)
+    found = student.define(SLOPES).slopes(student.get("logit_lens"), model, TOKENS)
+    if isinstance(found, str):
+        fail(f"No gradients can be computed from the views: {found}")
+    x, views = own.embedding(TOKENS), []
+    for layer in [None, *own.layers]:
+        x = x if layer is None else x + layer(x)[0]
+        views.append(own.unembed(own.norm(x)))
+    right = torch.stack(views)
+    again = student.logit_lens(model, TOKENS).detach()
+    if again.shape == right.shape and torch.allclose(again, right.detach(), atol=1e-4):
+        right.pow(2).sum().backward()
+        for name, parameter in own.named_parameters():
+            if parameter.requires_grad:
+                gradient = found[name]
+                if gradient is None:
+                    fail(f"No gradient reaches the model's `{name}` from the views.")
+                assert_close(
+                    gradient,
+                    parameter.grad,
+                    name=name,
+                    context=", or rather its gradient,",
+                    rtol=1e-3,
+                    atol=1e-3,
+                )

@@ -2,7 +2,15 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
+from gradekit.checks import (
+    assert_close,
+    assert_reaches,
+    assert_right_gradients,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
 
 
 def right_losses(logits, tokens):
@@ -88,10 +96,13 @@ def test_halves_are_floats(student, draw):
 
 @points(1)
 def test_inputs_unchanged(student, draw):
-    """Logits, tokens and losses keep their values."""
+    """Logits, tokens and losses keep their values, and gradients flow through `position_losses` back to the logits."""
     logits, tokens = draw.normal(2, 5, 4), draw.integers(0, 4, (2, 5))
     call = student.call("position_losses", logits, tokens)
     assert_unchanged(call)
     assert_varies(call.value, name="losses")
     halves = student.call("half_losses", draw.normal(9), 5)
     assert not halves.changed, "half_losses changed the losses in place."
+    gradients = student.gradients("position_losses", logits.double(), tokens)
+    assert_reaches(gradients)
+    assert_right_gradients(gradients, student.position_losses, name="losses")

@@ -178,9 +178,10 @@ def test_each_number_can_be_asked_to_be_right_to_its_own_digits(share, words):
         ("x.new_zeros(1).expand(x.shape)", ""),  # nobody can change it in place
         ("kept.setdefault(x.shape, 2 * x)", "after the first result was changed in place"),
         ("kept.setdefault(x.shape, x > 0)", "after the first result was changed in place"),
+        ("kept.setdefault(x.shape, x.clone()).copy_(2 * x)", "overwrote the result of the first"),
     ],
 )
-def test_a_result_must_not_be_returned_again_after_its_caller_changed_it(tiny_course, body, words):
+def test_a_result_must_not_be_returned_or_overwritten_after_its_caller_changed_it(tiny_course, body, words):
     messages = failed(tiny_course, FRESH, f"kept = {{}}\ndef double(x):\n    return {body}")
     assert bool(messages) == bool(words)
     assert all(words in message for message in messages.values())

@@ -16,6 +16,8 @@ def grouped_attention(q, k, v, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e9)
     weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights * mask.any(-1, keepdim=True)
     output = torch.einsum("bgsqk,bgkd->bgsqd", weights.unflatten(1, (groups, -1)), v)
     return output.flatten(1, 2), weights
 """)

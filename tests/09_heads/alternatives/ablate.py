@@ -20,7 +20,7 @@ right("list_of_heads").source("""
 def ablate(outputs, head, kind="zero"):
     parts = list(outputs.unbind(dim=1))
     if kind == "zero":
-        parts[head] = parts[head] * 0
+        parts[head] = torch.zeros_like(parts[head])
     elif kind == "mean":
         mean = parts[head].flatten(0, 1).mean(dim=0)
         parts[head] = mean.repeat(outputs.shape[0], outputs.shape[2], 1)

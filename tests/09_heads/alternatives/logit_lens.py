@@ -12,8 +12,7 @@ def logit_lens(model, tokens):
     return model.unembed(model.norm(torch.stack(streams)))
 """)
 
-right("without_gradients").source("""
-@torch.no_grad()
+right("joined_one_by_one").source("""
 def logit_lens(model, tokens):
     def look(x):
         return model.unembed(model.norm(x))

@@ -42,23 +42,14 @@ def half_losses(losses, period):
     return torch.mean(first).item(), torch.mean(second).item()
 """)
 
-right("in_numpy").source("""
+right("halves_in_numpy").source("""
 import numpy as np
 def position_losses(logits, tokens):
-    z, t = logits.detach().numpy().astype(np.float64)[:, :-1], tokens.numpy()[:, 1:]
-    top = z.max(axis=-1, keepdims=True)
-    lse = np.log(np.exp(z - top).sum(axis=-1)) + top[..., 0]
-    right = np.take_along_axis(z, t[..., None], axis=-1)[..., 0]
-    return torch.from_numpy((lse - right).mean(axis=0).astype(np.float32))
+    top = logits.amax(dim=-1, keepdim=True).detach()
+    z = logits - top
+    chances = z[:, :-1] - z[:, :-1].exp().sum(dim=-1, keepdim=True).log()
+    return -torch.take_along_dim(chances, tokens[:, 1:, None], dim=-1)[..., 0].mean(dim=0)
 def half_losses(losses, period):
     x = losses.detach().numpy()
     return float(np.mean(x[: period - 1])), float(np.mean(x[period : 2 * period - 1]))
-""")
-
-right("without_gradients").source("""
-@torch.no_grad()
-def position_losses(logits, tokens):
-    return F.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:], reduction="none").mean(dim=0)
-def half_losses(losses, period):
-    return losses[: period - 1].mean().item(), losses[period:].mean().item()
 """)

@@ -318,10 +318,16 @@ import torch
 
 def asked_again(function, args):
     first = function(*copy.deepcopy(args))
-    for part in first if isinstance(first, (tuple, list)) else [first]:
-        if isinstance(part, torch.Tensor):
-            spoil(part.detach())
-    return function(*args)
+    parts = [part.detach() for part in tuple_of(first) if isinstance(part, torch.Tensor)]
+    for part in parts:
+        spoil(part)
+    spoiled = [part.clone() for part in parts]
+    again = function(*args)
+    return again, any(part.nan_to_num().ne(one.nan_to_num()).any().item() for part, one in zip(parts, spoiled))
+
+
+def tuple_of(value):
+    return value if isinstance(value, (tuple, list)) else [value]
 
 
 def spoil(result):
@@ -333,19 +339,24 @@ def spoil(result):
 
 
 def assert_fresh(student: Student, function: str, *args: Any, name: str = "result") -> None:
-    """Fail unless a function returns the same again after its caller has changed the first result in place.
+    """Fail unless a function returns the same again after its caller has changed the first result, and leaves that as it is.
 
-    One that stores a tensor and returns it in each call lets a caller spoil all later calls. It is for functions whose
-    result is a new tensor, not for one that may be a view of what it was given.
+    One that stores a tensor and returns it in each call lets a caller spoil all later calls; one that writes each result into
+    the same tensor overwrites what its caller still has. It is for functions whose result is a new tensor, not for one that
+    may be a view of what it was given.
 
     Example:
         assert_fresh(student, "normalized", draw.normal(2, 5))
     """
     before = student.call(function, *args).value
-    again = student.define(_SPOIL).asked_again(student.get(function), list(args))
+    again, overwritten = student.define(_SPOIL).asked_again(student.get(function), list(args))
     context = "of a second call, after the first result was changed in place,"
     for found, right in _pairs(again, before):
         assert_close(found, right, name=name, context=context)
+    if overwritten:
+        fail(
+            f"A second call of `{function}` overwrote the {name} of the first, which its caller still has. Make a new tensor in each call."
+        )
 
 
 def assert_seed_kept(call: Callable[[int], Call]) -> None:
