@@ -18,6 +18,7 @@ from gradekit.checks import (
     assert_dropped_singly,
     assert_right_gradients,
     assert_same_in_each_mode,
+    assert_same_without_gradients,
     assert_shape,
     assert_varies,
     fail,
@@ -361,8 +362,9 @@ def assert_masks_hide_keys_only(draw, make_layer, /, kind, norm_first, x, *memor
 
 @for_checks
 def assert_the_same_function(module, *calls, name="output"):
-    """Fail unless a module without dropout is the same function in each mode, and has the right gradients for the last call."""
+    """Fail unless a module without dropout is the same function in each mode and without gradients, and has the right ones for the last call."""
     assert_same_in_each_mode(module, *calls, name=name)
+    assert_same_without_gradients(module, *calls[-1], name=name)
     module.to(torch.float64)
     last = [part.double() if part.is_floating_point() else part for part in calls[-1]]
     assert_right_gradients(module.gradients(*last), module, name=name)

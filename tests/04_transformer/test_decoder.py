@@ -106,6 +106,12 @@ def test_memory_mask(reference, make_stack):
     reference.assert_close(
         gap, name="output", context=f"{MINUS} with the memory mask,", key=f"{KEY} with the memory mask,"
     )
+    first = tgt[:, :1]  # as in the first step of writing
+    right = steps(first, memory, causal(1).expand(3, 1, 1), mask)
+    context = (
+        "for a target of one token with a memory mask, compared with your own layers called in sequence,"
+    )
+    assert_close(decoder(first, memory, mask), right, name="output", context=context, atol=ATOL)
 
 
 @points(1)

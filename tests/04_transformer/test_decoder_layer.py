@@ -65,6 +65,11 @@ def test_memory_mask(reference, draw, make_layer):
         assert not before[1].allclose(plain[1]), (
             f"With {order}, memory_mask has no effect. Do you pass it to the cross-attention?"
         )
+        causal = torch.ones(5, 5, dtype=torch.bool).tril()
+        first, context = layer(y, memory, causal, mask)[:, :1], f"for a target of one vector ({order})"
+        assert_close(
+            layer(y[:, :1], memory, memory_mask=mask), first, name="output", context=context, atol=1e-4
+        )
         own = draw.bools(2, 5, 4)
         own[..., 0], own[..., 3], own[:, 2, 3] = True, False, True
         for each in (own, own[0]):

@@ -23,7 +23,11 @@ def test_runs_through_all_layers(reference, draw, make_stack):
         key="memory, less what your own layers give one after the other,",
     )
 
-    for vocab_size, width, d_ff, batch, length in (draw.sizes(5, low=3, high=9), (90, 3, 4, 1, 521)):
+    for vocab_size, width, d_ff, batch, length in (
+        draw.sizes(5, low=3, high=9),
+        (90, 3, 4, 1, 521),
+        (9, 3, 4, 2, 1),
+    ):
         encoder, steps = make_stack("Encoder", vocab_size, 2 * width, 2, d_ff, 3, length, seed=1)
         src = draw.integers(1, vocab_size, (batch, length))
         mask = torch.ones(batch, 1, length, dtype=torch.bool)

@@ -72,6 +72,10 @@ def test_pads(reference, make_model):
             context=f"with pad_idx={pad_idx}",
             key=f"logits, less those of your own parts (pad {pad_idx}),",
         )
+        for sources, targets in ((src, tgt[:, :1]), (src[:, :1], tgt)):  # as in the first step of writing
+            lengths = f"a source of {sources.shape[1]} and a target of {targets.shape[1]} tokens"
+            context = f"for {lengths}, with pad_idx={pad_idx}, compared with those of your own parts,"
+            assert_close(model(sources, targets), steps(sources, targets), name="logits", context=context)
 
 
 @points(1, see="The whole model")

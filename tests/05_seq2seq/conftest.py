@@ -127,21 +127,21 @@ def pushed_up_then_down(train):
 
 
 class TwoWeights(nn.Module):
-    '''The logit of token 3 is a number and a hundredth of another. The targets push both up, in every step.'''
+    '''The logit of token 3 is a number and a hundredth of another, times `scale`. The targets push both up, in every step.'''
 
-    def __init__(self):
+    def __init__(self, scale):
         super().__init__()
-        self.weights, self.seen = nn.Parameter(torch.zeros(2)), []
+        self.weights, self.scale, self.seen = nn.Parameter(torch.zeros(2)), scale, []
 
     def forward(self, source, decoder_input):
         self.seen.append(self.weights.tolist())
-        logit = self.weights @ torch.tensor([1.0, 0.01])
+        logit = self.scale * self.weights @ torch.tensor([1.0, 0.01])
         return logit * nn.functional.one_hot(torch.full_like(decoder_input, 3), 6)
 
 
 def moves_of_two(train, lr):
     '''Train them for 60 steps. Return how far each moved, in each step but the last.'''
-    model, ones = TwoWeights(), torch.ones(2, 3, dtype=torch.int64)
+    model, ones = TwoWeights(min(1.0, 0.01 / lr)), torch.ones(2, 3, dtype=torch.int64)
     train(model, lambda: (ones, ones, 3 * ones), 60, lr)
     return [[abs(after - before) for before, after in zip(each, each[1:])] for each in zip(*model.seen)]
 

@@ -31,6 +31,16 @@ def test_sources_and_their_answers(student, reference, sources):
     _, targets = as_drawn(DRAWN, *batch)
     reference.assert_close(targets, name="targets", context="of a second call, with another `answer`")
 
+    drawn = [[3 + number % 25 for number in range(start, start + 1 + start % 9)] for start in range(300)]
+    batch = student.fresh_batch(sources.Stream(drawn), answer, 300, sources.as_set([]))
+    assert_shape(batch[0], (300, 9), name="source", context="for batch_size = 300")
+    assert_shape(batch[1], (300, 10), name="targets", context="for batch_size = 300")
+    for row, (source, target) in enumerate(zip(*(part.tolist() for part in batch), strict=True)):
+        own = [[number for number in part if number != 0] for part in (source, target)]
+        assert own[1] == [*own[0], 2], (
+            f"In a batch of 300, row {row} of the targets isn't the answer to row {row} of the source. Keep both in the same order."
+        )
+
 
 @points(2, see="Learned or memorized?")
 def test_no_held_out_source(student, reference, sources):

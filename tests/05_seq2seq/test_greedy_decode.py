@@ -54,6 +54,14 @@ def test_pads_behind_eos(student, reference, scripted):
     tokens, _ = decoded(student, scripted, script, 6)
     reference.assert_close(tokens[:, :5], name="tokens")
 
+    script = torch.full((4, 67), 6)
+    for row, end in enumerate((12, 66, 33, 9)):
+        script[row, end] = EOS
+        script[row, end + 1 :] = 8
+    tokens, _ = decoded(student, scripted, script, 67)
+    context = "for rows that end after 13, 67, 34 and 10 tokens"
+    assert_close(tokens, script.masked_fill(script == 8, 0), name="tokens", context=context)
+
 
 @points(1)
 def test_mask_of_the_source(student, reference, scripted):

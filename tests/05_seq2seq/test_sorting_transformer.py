@@ -36,10 +36,10 @@ def with_weights(student, reference, num_layers=2):
     return model.eval()
 
 
-def with_torch(weights, ids, width):
-    """Return the logits of two of torch's layers between the student's embedding, norm and linear layer."""
+def with_torch(weights, ids, width, num_layers):
+    """Return the logits of torch's layers between the student's embedding, norm and linear layer."""
     x = weights["embedding.token.weight"][ids] + weights["embedding.position.weight"][: ids.shape[1]]
-    for i in range(2):
+    for i in range(num_layers):
         own = {
             name.removeprefix(f"layers.{i}."): value
             for name, value in weights.items()
@@ -69,14 +69,14 @@ def test_output(student, reference, draw):
     context = "in training mode, compared with those in evaluation mode: no dropout was asked for"
     assert_close(model.train()(ids), logits, name="logits", context=context)
 
-    for width in (WIDTH, 12, 4):
-        model, ids = student.SortingTransformer(90, width, 521).eval(), draw.integers(1, 90, (1, 521))
-        weights, wanted = model.parameters(), shapes(2, 90, width, 521)
+    for width, num_layers in ((WIDTH, 2), (12, 2), (4, 2), (WIDTH, 1), (WIDTH, 6)):
+        sizes = (90, width, 521) if num_layers == 2 else (90, width, 521, num_layers)  # two by default
+        model, ids = student.SortingTransformer(*sizes).eval(), draw.integers(1, 90, (1, 521))
+        weights, wanted = model.parameters(), shapes(num_layers, 90, width, 521)
         if all(name in weights and weights[name].shape == shape for name, shape in wanted.items()):
-            context = f"at width {width}, for a single row of 521 numbers, compared with torch's layers with your weights,"
-            assert_close(
-                model(ids), with_torch(weights, ids, width), name="logits", context=context, atol=1e-4
-            )
+            right = with_torch(weights, ids, width, num_layers)
+            context = f"at width {width} with {num_layers} layers, for a single row of 521 numbers, compared with torch's layers with your weights,"
+            assert_close(model(ids), right, name="logits", context=context, atol=1e-4)
 
 
 @points(1)

@@ -65,6 +65,10 @@ def test_no_match_no_score(student, assert_bleu):
     }.items():
         assert_bleu(student.corpus_bleu([candidate], [meant]), name="BLEU", context=f", {what}")
     assert_bleu(student.corpus_bleu([], []), name="BLEU", context="of an empty corpus")
+    for size in (1, 3):
+        copies = [meant[:length] for length in range(1, 4)][-size:]
+        context = f"of {size} perfect cop{'y' if size == 1 else 'ies'}, too short for n = 4"
+        assert_bleu(student.corpus_bleu(copies, copies), name="BLEU", context=context)
 
 
 @points(3, see="Putting it together")
