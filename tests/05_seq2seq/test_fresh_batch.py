@@ -31,7 +31,7 @@ def test_sources_and_their_answers(student, reference, sources):
     _, targets = as_drawn(DRAWN, *batch)
     reference.assert_close(targets, name="targets", context="of a second call, with another `answer`")
 
-    drawn = [[3 + number % 25 for number in range(start, start + 1 + start % 9)] for start in range(300)]
+    drawn = [list(range(start, start + 1 + start % 9)) for start in range(3, 303)]
     batch = student.fresh_batch(sources.Stream(drawn), answer, 300, sources.as_set([]))
     assert_shape(batch[0], (300, 9), name="source", context="for batch_size = 300")
     assert_shape(batch[1], (300, 10), name="targets", context="for batch_size = 300")
