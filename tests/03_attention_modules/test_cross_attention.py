@@ -6,6 +6,7 @@ from gradekit.checks import (
     assert_any_layout,
     assert_close,
     assert_differs,
+    assert_full_precision,
     assert_shape,
     assert_unchanged,
     for_checks,
@@ -138,12 +139,14 @@ def test_three_layers(student, layers_of, assert_created_in_order):
 
 
 @points(1)
-def test_float64_and_inputs_unchanged(student, draw, assert_float64):
+def test_float64_and_inputs_unchanged(student, draw, layers_of, oracle, assert_float64):
     """After .to(torch.float64) it computes at full precision, and x and y keep their values."""
     module = student.CrossAttention(6, 7, 3, 5).to(torch.float64)
     x, y = draw.normal(2, 4, 6, dtype=torch.float64), draw.normal(2, 3, 7, dtype=torch.float64)
     call = module.call(x, y)
     assert_unchanged(call)
     assert_float64(call.value)
+    layers = layers_of(module, q=(3, 6), k=(3, 7), v=(5, 7)).read()
+    assert_full_precision(call.value, oracle(layers, x, y, y), name="output")
     context = ", compared with the output for y repeated twice,"
     assert_close(call.value, module(x, torch.cat([y, y], 1)), name="output", context=context, atol=1e-10)

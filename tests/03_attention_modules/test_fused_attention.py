@@ -7,6 +7,7 @@ from gradekit.checks import (
     assert_close,
     assert_differs,
     assert_dropped_singly,
+    assert_full_precision,
     assert_raises,
     assert_shape,
     assert_unchanged,
@@ -241,7 +242,7 @@ def test_everything_learns(
 
 
 @points(1)
-def test_float64_and_inputs_unchanged(student, draw, assert_float64):
+def test_float64_and_inputs_unchanged(student, draw, layers_of, oracle, assert_float64):
     """After .to(torch.float64) it computes at full precision, and the inputs, including the mask, keep their values."""
     module = student.FusedMultiHeadAttention(6, 2).to(torch.float64).eval()
     query, key, value = (draw.normal(2, length, 6, dtype=torch.float64) for length in (4, 5, 5))
@@ -249,6 +250,8 @@ def test_float64_and_inputs_unchanged(student, draw, assert_float64):
     output, weights = module(query, key, value)
     assert_float64(output)
     assert_float64(weights)
+    layers = layers_of(module, **{name: (6, 6) for name in NAMES}).read()
+    assert_full_precision(output, oracle(layers, query, key, value, heads=2), name="output")
     twice, _ = module(query, torch.cat([key, key], 1), torch.cat([value, value], 1))
     context = ", compared with the output for all keys and values repeated twice,"
     assert_close(output, twice, name="output", context=context, atol=1e-10, rtol=1e-10)

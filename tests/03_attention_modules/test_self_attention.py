@@ -6,6 +6,7 @@ from gradekit.checks import (
     assert_any_layout,
     assert_close,
     assert_differs,
+    assert_full_precision,
     assert_shape,
     assert_unchanged,
     for_checks,
@@ -117,12 +118,14 @@ def test_three_layers(student, layers_of, assert_created_in_order):
 
 
 @points(1)
-def test_float64_and_input_unchanged(student, draw, assert_float64):
+def test_float64_and_input_unchanged(student, draw, layers_of, oracle, assert_float64):
     """After .to(torch.float64) it computes at full precision, and x keeps its values."""
     module = student.SelfAttention(6, 3, 5).to(torch.float64)
     x = draw.normal(2, 4, 6, dtype=torch.float64)
     call = module.call(x)
     assert_unchanged(call)
     assert_float64(call.value)
+    layers = layers_of(module, q=(3, 6), k=(3, 6), v=(5, 6)).read()
+    assert_full_precision(call.value, oracle(layers, x, x, x), name="output")
     context = ", compared with the output for x repeated twice,"
     assert_close(call.value, module(torch.cat([x, x], 1))[:, :4], name="output", context=context, atol=1e-10)

@@ -67,7 +67,6 @@ def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights, as
     call = module.train().call(x)
     assert_unchanged(call)
     assert_double(call.value)
-    assert_reaches(module.gradients(1000 * x))
     gradients = module.gradients(x)
     assert_reaches(gradients)
 

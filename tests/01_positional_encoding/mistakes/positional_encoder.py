@@ -10,7 +10,11 @@ wrong.says("Your cosines have their own exponent, (2i+1)/d.")
 wrong.says("Both columns of a pair use the same angle, with exponent 2i/d.")
 wrong("exponent_doubled", "(even / d_model)", "(2 * even / d_model)")
 wrong.says("Your exponent is twice as large as it should be.")
-wrong.says("`torch.arange(0, d_model, 2)` already returns 2i.")
+wrong.says("Columns 2i and 2i + 1 have 2i / d_model.")
+wrong("exponent_rounded_down", "(even / d_model)", "(even // d_model)")
+wrong.says(
+    "All your pairs have the frequency 1: the exponent is rounded to 0, as `//` does it. Divide with `/`."
+)
 wrong("exponent_halved", "(even / d_model)", "(even / 2 / d_model)")
 wrong.says("Your exponent is i/d, but it should be 2i/d.")
 wrong("base_1000", "10000 **", "1000 **")
