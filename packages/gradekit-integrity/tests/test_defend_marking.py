@@ -15,6 +15,7 @@ from .test_defend import (
     OTHER,
     answers_for,
     asked,
+    asked_original,
     course,
     defend,
     feedback_page,
@@ -26,7 +27,7 @@ from .test_defend import (
     sheet_of,
 )
 
-__all__ = ["asked", "course"]  # fixtures
+__all__ = ["asked", "asked_original", "course"]  # fixtures
 
 
 def answers_in(top: Path, **files: str) -> str:

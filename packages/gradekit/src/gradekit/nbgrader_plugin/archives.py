@@ -89,7 +89,8 @@ class HarmlessExtractor(ExtractorPlugin):
                 left -= allowed - rest
         for old, new in right_endings(Path(extracted_path).rglob("*")):
             self.log.warning("%s was renamed to %s", old.relative_to(extracted_path), new.name)
-        if isinstance(collector := self.parent.collector_plugin_inst, Prepared):
+        zip_app = self.parent
+        if isinstance(collector := zip_app.collector_plugin_inst, Prepared):
             collector.prepare()
 
     def _unpack(self, archive: Path, folder: Path, limit: int) -> int:
