@@ -297,16 +297,18 @@ def _output_of(process: subprocess.Popen[bytes], deadline: float, most: int) -> 
     assert process.stdout and process.stderr
     texts = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
     out, errors = texts.values()
-    opened = set(texts)
+    waiting, opened = select.poll(), set(texts)  # unlike select.select, for any number of open files
+    for stream in opened:
+        waiting.register(stream, select.POLLIN)
     while opened:
-        left = deadline - time.monotonic()
-        ready, _, _ = select.select(list(opened), [], [], max(0.0, left))
+        ready = waiting.poll(max(0.0, 1000 * (deadline - time.monotonic())))
         if not ready:
             raise GitError("did not answer in time")
-        for stream in ready:
+        for stream, _ in ready:
             part = os.read(stream, 2**16)
             if not part:
                 opened.discard(stream)
+                waiting.unregister(stream)
             elif stream == process.stdout.fileno() or len(errors) < 2**14:
                 texts[stream] += part
         if len(out) > most:
