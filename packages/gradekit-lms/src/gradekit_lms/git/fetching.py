@@ -259,10 +259,6 @@ def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:
     return None
 
 
-if __name__ == "__main__":
-    run_job(Job, do_job)  # the launcher has Git end with this process
-
-
 class Webhook(BoundedServer):
     """Listens for pushes, and calls `pushed` with the addresses of the repository in each."""
 
@@ -322,3 +318,7 @@ def listen(address: str, secret: str, pushed: Callable[[list[str]], None]) -> We
         CourseError: the address can't be used.
     """
     return listening(lambda: Webhook(address, secret, pushed), f"c.GitHandIns.webhook, {address}")
+
+
+if __name__ == "__main__":
+    run_job(Job, do_job)  # the launcher has Git end with this process
