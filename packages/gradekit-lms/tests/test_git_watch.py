@@ -323,7 +323,7 @@ def test_a_webhook_brings_a_push_at_once_past_remotes_that_hang_and_a_flood(stud
             newest = git("rev-parse", "HEAD", cwd=flood.clone)
             until(lambda: students.returned("flood", newest).exists(), "the last of the flood", students)
         assert not hang_on(urls)
-    assert len(students.attempts("flood")) < 15  # of 31 pushes: what was there when it was fetched
+    assert len(students.attempts("flood")) < 25  # of 31 pushes: what was there when it was fetched
     assert len(students.attempts("ada")) == 1
     table = (students.course.root / ".gradekit" / "git" / "repositories.csv").read_text()
     assert len(re.findall(r"hangs\d,.*did not answer in time", table)) >= 2
