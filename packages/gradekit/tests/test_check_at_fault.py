@@ -45,7 +45,7 @@ def test_the_others_are_graded_and_the_command_names_the_fault(faulty, capsys):
     printed = capsys.readouterr().out
     assert f"{REASON}. Correct it, then run `gradekit regrade 01_double`" in printed
     assert printed.count(REASON) == 1
-    assert "a person has to grade this exercise of ada, bob\n" in printed
+    assert "a person has to grade this exercise for ada, bob\n" in printed
     assert scores(faulty) == {
         "ada": PENDING,
         "bob": PENDING,
@@ -130,7 +130,7 @@ def test_regrade_with_a_check_at_fault_keeps_the_scores_and_names_whose(faulty, 
     assert faulty.gradekit("regrade", "01_double") == 1
     printed = capsys.readouterr().out
     assert f"{REASON}. Correct it, then run `gradekit regrade 01_double`" in printed
-    assert "until then, the scores are unchanged of ada, bob\n" in printed
+    assert "until then, the scores of ada, bob stay as they are\n" in printed
     assert scores(faulty) == before
 
 
@@ -138,7 +138,7 @@ def test_nbgrader_autograde_grades_the_others_and_names_the_fault(faulty):
     done = faulty.run("nbgrader", "autograde", "01_double")
     assert done.stderr.count(REASON) == 2
     for student in ("ada", "bob"):
-        assert f"a person has to grade this exercise of {student}" in done.stderr
+        assert f"a person has to grade this exercise for {student}" in done.stderr
     assert "Traceback" not in done.stderr
     assert scores(faulty)["ada"] == PENDING
     assert scores(faulty)["dan"] == (0, None, False)

@@ -71,7 +71,7 @@ def test_what_other_cells_need_of_a_deleted_given_cell_without_a_mark_comes_back
     notebook, notes = repaired(submitted, with_setup)
     assert notebook.cells[1].source == "import math\nSCALE = 2\nhelper = lambda x: SCALE * x"
     assert notes == [
-        "A given cell was deleted. Other cells use `SCALE`, `helper`, `math` from it, so a new cell has the same."
+        "A given cell was deleted. Other cells use `SCALE`, `helper`, `math` from it, so this part of it was put back."
     ]
 
 

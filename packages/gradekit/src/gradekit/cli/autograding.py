@@ -6,9 +6,19 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from gradekit.cli import Commands, course_and_assignments, print_json, print_lines, progress_bar
+import msgspec
+
+from gradekit.cli import (
+    Commands,
+    course_and_assignments,
+    course_of,
+    print_json,
+    print_lines,
+    progress_bar,
+)
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
 from gradekit.course.printing import counted, first_of, printable
@@ -18,15 +28,6 @@ if TYPE_CHECKING:
     from gradekit.grading.autograde import ClassGrading, SubmissionProgress
     from gradekit.grading.running_course import RunningCourse
     from gradekit.report.table import ClassTable, Row
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
-
-import msgspec
-
-from gradekit.cli import course_of
-
-if TYPE_CHECKING:
-    from gradekit.grading.running_course import RunningCourse
 
 
 #: students that a line names
@@ -182,7 +183,7 @@ def _regrade(options: argparse.Namespace) -> int:
                         letters.write(of_student)
                 bar.update()
         problems += filter(None, (scores_kept(course, assignment, student) for student in students))
-        problems += fault_lines(faults, assignment.name, "the scores are unchanged of")
+        problems += fault_lines(faults, assignment.name, "the scores of {} stay as they are")
         failed, odd = failed or bool(faults), odd or bool(problems)
         problems += _changed_penalties(penalties, _penalties(course, assignment))
         if options.dry_run and any(penalties.values()):

@@ -315,7 +315,7 @@ def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
                 added[place].append(copy)
                 names = listed(sorted(work.definitions.of(source)))
                 work.notes.append(
-                    f"A given cell was deleted. Other cells use {names} from it, so a new cell has the same."
+                    f"A given cell was deleted. Other cells use {names} from it, so this part of it was put back."
                 )
         else:
             if not is_below and following is not None:

@@ -91,13 +91,13 @@ class NotebookProgress:
 def fault_lines(
     faults: Mapping[str, Sequence[str]],
     assignment: str,
-    until: str = "a person has to grade this exercise of",
+    until: str = "a person has to grade this exercise for {}",
 ) -> Iterator[str]:
-    """A line for each fault of a check: the students whom it concerns, by fault, and what to do."""
+    """A line for each fault of a check, with what to do, and what holds for its students `until` then."""
     for fault, students in faults.items():
         yield (
-            f"{fault}. Correct it, then run `gradekit regrade {quoted(assignment)}`: until then, "
-            f"{until} {first_of(sorted(students), _MAX_NAMES)}"
+            f"{fault}. Correct it, then run `gradekit regrade {quoted(assignment)}`; until then, "
+            + until.format(first_of(sorted(students), _MAX_NAMES))
         )
 
 
