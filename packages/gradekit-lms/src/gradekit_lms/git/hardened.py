@@ -8,7 +8,7 @@ the limits of the process, which the kernel enforces whatever Git does: bytes of
 import base64
 import os
 import re
-import select
+import selectors
 import subprocess
 import sys
 import time
@@ -297,22 +297,21 @@ def _output_of(process: subprocess.Popen[bytes], deadline: float, most: int) -> 
     assert process.stdout and process.stderr
     texts = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
     out, errors = texts.values()
-    waiting, opened = select.poll(), set(texts)  # unlike select.select, for any number of open files
-    for stream in opened:
-        waiting.register(stream, select.POLLIN)
-    while opened:
-        ready = waiting.poll(max(0.0, 1000 * (deadline - time.monotonic())))
-        if not ready:
-            raise GitError("did not answer in time")
-        for stream, _ in ready:
-            part = os.read(stream, 2**16)
-            if not part:
-                opened.discard(stream)
-                waiting.unregister(stream)
-            elif stream == process.stdout.fileno() or len(errors) < 2**14:
-                texts[stream] += part
-        if len(out) > most:
-            raise TooLarge("sends too much")
+    with selectors.DefaultSelector() as waiting:  # unlike select.select, for any number of open files
+        for stream in texts:
+            waiting.register(stream, selectors.EVENT_READ)
+        while waiting.get_map():
+            ready = waiting.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise GitError("did not answer in time")
+            for key, _ in ready:
+                part = os.read(key.fd, 2**16)
+                if not part:
+                    waiting.unregister(key.fd)
+                elif key.fd == process.stdout.fileno() or len(errors) < 2**14:
+                    texts[key.fd] += part
+            if len(out) > most:
+                raise TooLarge("sends too much")
     try:
         process.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
