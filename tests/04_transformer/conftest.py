@@ -430,6 +430,10 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
         added = load(layer, ones | own).train()(*inputs) - inputs[0]
         added = torch.where(added.abs() < ATOL, 0.0, added)
         assert_dropped_singly(added, name=one, context="of 8 sequences in training, as it is added")
+        if one != "feed_forward":  # its hidden entries are dropped, too
+            kept, context = added[added != 0], f"in training, minus {name}, where {one} returned 1"
+            context += " and dropout=0.5 left it,"
+            assert_close(kept, torch.full_like(kept, 2.0), name="output", context=context, atol=ATOL)
     layer, _ = make_layer(kind, 6, 3, 20, dropout=0.5)
     without, _ = make_layer(kind, 6, 3, 20)
     calm, context = layer.eval()(x, *others), "after eval(), compared with the output without dropout,"

@@ -106,6 +106,7 @@ def test_memory_mask(reference, make_stack):
     reference.assert_close(
         gap, name="output", context=f"{MINUS} with the memory mask,", key=f"{KEY} with the memory mask,"
     )
+    decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 4, 13)
     first = tgt[:, :1]  # as in the first step of writing
     right = steps(first, memory, causal(1).expand(3, 1, 1), mask)
     context = (

@@ -92,6 +92,7 @@ def test_number_of_candidates(student, tiny, tokens, draw):
         ("k=3", 3, lambda: student.generate_step(model, tokenizer, ids, k=3)),
         ("no k", 10, lambda: student.generate_step(model, tokenizer, ids)),
         ("a k above ten", 17, lambda: student.generate_step(model, tokenizer, ids, k=17)),
+        ("a k of all 23 tokens", 23, lambda: student.generate_step(model, tokenizer, ids, k=23)),
         ("one token far likelier than the others", 10, lambda: student.generate_step(sure, tokenizer, ids)),
         ("7 tokens in the vocabulary", 7, lambda: student.generate_step(*small)),
     ]:

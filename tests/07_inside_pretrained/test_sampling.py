@@ -132,6 +132,14 @@ def test_draws(student, tiny, draw, last_logits):
     assert (drawn[:, -3:] == 4).all(), (
         "Token 4 has a probability of 1 at each of three steps, but another one was drawn. It may be drawn again and again."
     )
+    drawn = student.generate_n_tokens(model, ids, 5, temperature=2.0, top_k=1)
+    likeliest = ids
+    for _ in range(5):
+        best = last_logits(table, likeliest).argmax(dim=-1, keepdim=True)
+        likeliest = torch.cat([likeliest, best], dim=1)
+    assert_close(
+        drawn, likeliest, name="ids", context="with top_k=1, which leaves the likeliest at each step"
+    )
     wide = tiny.TinyModel(torch.linspace(0, 1, 83).repeat(83, 1))
     drawn = student.generate_n_tokens(wide, torch.zeros(8000, 1, dtype=torch.long), 1, temperature=1.0)
     count = len(drawn[:, -1].unique())

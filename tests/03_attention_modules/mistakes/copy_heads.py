@@ -60,7 +60,7 @@ wrong.says("Copy the numbers.")
 
 wrong("left_frozen", "    with torch.no_grad():\n")
 wrong.to("    fused.requires_grad_(False)\n    heads.requires_grad_(False)\n    if True:\n")
-wrong.says("You switch `requires_grad` off, so the module can't be trained afterwards.")
+wrong.says("You switch `requires_grad` off, so what you switched off can't be trained afterwards.")
 wrong.says("Copy under `torch.no_grad()`, which changes nothing for good.")
 
 wrong.about("test_list_unchanged")
