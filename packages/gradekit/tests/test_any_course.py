@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from nbformat import NotebookNode, v4
-from nbgrader.api import Gradebook
+from nbgrader.api import Grade, Gradebook
 
 from gradekit.cli import autograding, main
 from gradekit.course import Course
@@ -166,6 +166,26 @@ def test_the_page_calls_the_cell_by_its_heading(course):
     page = (course / "feedback" / "ben" / "week 1" / "lab.html").read_text()
     assert f'<a href="#{AUTOMATIC}">Doubling</a>' in page
     assert f">{AUTOMATIC}" not in page
+
+
+def test_a_task_that_is_handed_in_again_is_listed_again_and_keeps_its_score(course, tmp_path):
+    """nbgrader lists a written answer again, but not a task, of which nobody would see the new version."""
+    again = shutil.copytree(course, tmp_path / "again")
+    handed_in = again / "submitted" / "ada" / "week 1" / "theory.ipynb"
+
+    def sketch(gradebook: Gradebook) -> Grade:
+        return gradebook.find_grade("sketch", "theory", "week 1", "ada")
+
+    with Gradebook(f"sqlite:///{again / 'gradebook.db'}") as gradebook:
+        sketch(gradebook).manual_score, sketch(gradebook).needs_manual_grade = 1.0, False
+        gradebook.db.commit()
+    content = theory(RIGHT)
+    content.cells.append(v4.new_markdown_cell("My second sketch."))
+    write(handed_in, content)
+    assert gradekit(again, "autograde", "week 1", "--workers", "1") == 0
+    with Gradebook(f"sqlite:///{again / 'gradebook.db'}") as gradebook:
+        found = sketch(gradebook)
+        assert (found.auto_score, found.manual_score, found.needs_manual_grade) == (None, 1.0, True)
 
 
 def test_extra_credit_counts_as_in_nbgrader_and_survives_grading_again(course, capsys):

@@ -233,10 +233,9 @@ class SaveScores(SaveAutoGrades):
         unchanged = unchanged and not (result.nothing_graded or result.is_undecided(grade_id(cell) or ""))
         unchanged = unchanged and not self._is_picture(cell, resources)
         comment.auto_comment = "No response." if unchanged else None
-        if metadata.get("task"):  # nbgrader's 0 for a missing notebook would stay when it is handed in
+        if metadata.get("task"):  # nbgrader lists a task only once, and keeps its 0 for a missing notebook
             grade = self._row(self._grades, cell)
-            if grade.auto_score is not None:
-                grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None
+            grade.auto_score, grade.needs_manual_grade = None, True
 
     def _is_picture(self, cell: NotebookNode, resources: ResourcesDict) -> bool:
         """True for an answer of which only the picture was replaced."""

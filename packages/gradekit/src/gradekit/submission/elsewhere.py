@@ -24,12 +24,11 @@ from gradekit.submission.statements import MAX_PARSED_CHARACTERS, ParsingBudget,
 
 #: places that a sentence names
 _NAMED_AT_MOST = 3
-#: files that may be an answer
-_MAY_BE_ANSWER = re.compile(
-    r"(?i)\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages|txt|md|tex|html?|py)\Z"
+#: files that are no answer to a question: data, notebooks, which are read, and what programs leave behind
+_NO_ANSWER = re.compile(
+    r"(?i)(?:\.(?:ipynb|csv|tsv|json|npy|npz|pth?|pkl|pickle|safetensors|parquet|feather|h5|hdf5|db|sqlite3?"
+    r"|log|toml|ya?ml|ini|cfg|lock|pyc|so|bin|tmp|bak)|(?:^|/)(?:\.[^/]*|Makefile|Thumbs\.db))\Z"
 )
-#: files that may have all answers, if there is none in the notebook
-_MAY_HAVE_ALL = re.compile(r"\.(?:zip|7z|rar|tar|t?gz|json)\Z", re.IGNORECASE)
 _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
 _WORD = re.compile(r"\w")
 #: the fence of a block of code, a prompt in a line of its own, or a line of Git's about a conflict
@@ -187,7 +186,7 @@ class WrittenAnswers:
                 yield f"the text in the {label_of(cell, index + 1)}"
         code = "\n".join(cell.source for cell in self._work.cells if cell.cell_type == "code")
         for name in self._beside:  # a file that the notebook's own code writes or reads is no answer
-            possible = _MAY_BE_ANSWER.search(name) and (
+            possible = not _NO_ANSWER.search(name) and (
                 PurePath(name).name not in code or _is_only_displayed(PurePath(name).name, code)
             )
             if possible and (PurePath(name).suffix.lower() != ".py" or self._has_text(name, code)):
@@ -324,9 +323,9 @@ class Candidates:
 
     def _may_have_all(self, name: str) -> bool:
         """Modules are read, and what code mentions is no answer."""
-        possible = _MAY_HAVE_ALL.search(name) or (_MAY_BE_ANSWER.search(name) and not name.endswith(".py"))
+        possible = name.lower().endswith(".json") or not (_NO_ANSWER.search(name) or name.endswith(".py"))
         code = (cell.source for cell in self._work.cells if cell.cell_type == "code")
-        return bool(possible) and not any(PurePath(name).name in source for source in code)
+        return possible and not any(PurePath(name).name in source for source in code)
 
     def _places(self, own: NotebookNode, wanted: frozenset[str]) -> Iterator[str]:
         cells = self._work.cells
