@@ -152,6 +152,26 @@ def test_a_call_that_stops_inside_a_with_or_finally_is_not_one_that_works(course
     assert found and ClosedKind.FAILS not in {one.kind for one in found}  # with any other size it stops
 
 
+@pytest.mark.parametrize("kind", ["lambda", "helper", "comprehension"])
+def test_an_exception_stops_the_call_in_the_line_that_raises_it_and_no_option_is_a_line_it_goes_through(
+    kind, course
+):
+    """Python names both the line of the lambda or helper and the one that calls it."""
+    inner = {
+        "lambda": "    tripled = lambda s: s * factor\n",
+        "helper": "    def tripled(s):\n        return s * factor\n",
+        "comprehension": "    one = x * 2\n",
+    }[kind]
+    last = "sum([\n        s * factor for s in [x]])" if kind == "comprehension" else "tripled(x)"
+    found = questions(
+        course, f"def double(x):\n    factor = 3\n{inner}    two = x - x\n    four = two + {last}\n    return four - x"
+    )
+    raising, through = {"lambda": (3, 5), "helper": (4, 6), "comprehension": (6, 5)}[kind]
+    stops = [one for one in found if one.kind == ClosedKind.STOPS and one.line == 2]
+    assert {one.right for one in stops} == (set() if kind == "comprehension" else {f"In line {raising}."})
+    assert not any(f"In line {through}." in one.wrong for one in stops)
+
+
 def test_a_call_with_ten_inputs_is_asked_about(course):
     names = [f"size_{number}" for number in range(9)]
     course.checks.with_name("viva.py").write_text(

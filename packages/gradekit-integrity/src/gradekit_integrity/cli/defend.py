@@ -86,7 +86,13 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     from gradekit_integrity.defend.collecting import hashes_of
     from gradekit_integrity.defend.pages import defense_as_html
     from gradekit_integrity.defend.proving import exercises_in, prove_all, sheets_for
-    from gradekit_integrity.defend.records import issue, read_key, store_key, with_other_code, without_sheet
+    from gradekit_integrity.defend.records import (
+        changing_key,
+        issue,
+        read_key,
+        with_other_code,
+        without_sheet,
+    )
     from gradekit_integrity.viva.sheets import tasks_of
 
     clock = CourseTime(config=course.config)
@@ -119,8 +125,10 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     folder = folder_of(assignment) / "defense"
     problems, replaced = [], []
     given = 0
-    with course.alone():
-        key = read_key(assignment)  # another command may have given out sheets meanwhile
+    with (
+        course.alone(),
+        changing_key(assignment) as key,
+    ):  # another command may have given out sheets meanwhile
         for sheet in sorted(
             sheets_for(proven, places, options.questions, seeds), key=lambda one: one.student
         ):
@@ -139,7 +147,6 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
             )
             key.sheets.append(issued)
             given += 1
-        store_key(assignment, key)
     dropped = sum(one.dropped for one in proven)
     lines = [
         f"{assignment.name}: {counted(given, 'sheet')} about {', '.join(cell for _, cell in places)}, in {folder}",
@@ -161,10 +168,11 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
 
 
 def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment") -> None:
-    from gradekit.report.table import locked_class_table
-    from gradekit_integrity.defend.collecting import collect_answers, score, write_outcomes
+    from gradekit.report.table import class_table
+    from gradekit_integrity.defend.collecting import collect_answers, write_outcomes
+    from gradekit_integrity.defend.deductions import take_off
     from gradekit_integrity.defend.marking import ANSWER_FILE
-    from gradekit_integrity.defend.records import read_key, store_key
+    from gradekit_integrity.defend.records import changing_key, read_key
     from gradekit_integrity.viva.sheets import tasks_of
 
     if options.answers and not options.answers.is_dir():
@@ -174,13 +182,11 @@ def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "
             f"no sheets of {assignment.name} were given out: `gradekit defend {assignment.name}`"
         )
     tasks = tasks_of(course, assignment, [])
-    with course.alone():
-        key = read_key(assignment)
+    with course.alone(), changing_key(assignment) as key:
         collected = collect_answers(course, assignment, key, options.answers, tasks)
         if options.share is not None:
-            collected.left += score(course, assignment, collected, options.share)
-        store_key(assignment, key)
-    path = write_outcomes(assignment, collected, locked_class_table(course, assignment))
+            collected.left += take_off(course, assignment, key, options.share)
+        path = write_outcomes(assignment, collected, class_table(course, assignment))
     marked = collected.marked
     how = "no points depend on them"
     if options.share:

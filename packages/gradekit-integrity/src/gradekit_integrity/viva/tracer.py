@@ -11,7 +11,7 @@ import random
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from gradekit_integrity.viva.values import apart, described_value, kind_of_change, pairs, varied
@@ -19,7 +19,7 @@ from gradekit_integrity.viva.values import apart, described_value, kind_of_chang
 #: the file names under which an answer and a driver are compiled
 _ANSWER, _DRIVER = "<answer>", "<driver>"
 _RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
-_MOST_STEPS, _MOST_CALLS = 20_000, 4
+_MOST_STEPS, _MOST_CALLS, _MOST_LINES = 20_000, 4, 20
 #: flags of generators and coroutines, whose frames are entered more than once
 _RESUMED = 0x20 | 0x80 | 0x200
 _MOST_SHOWN = 120
@@ -228,8 +228,12 @@ class _Recorder:
             elif event == "exception":
                 failed = True
                 if self._error is None or self._error[0] is not argument[1]:
-                    kind = {"type": argument[0].__name__[:100], "line": frame.f_lineno}
+                    line = _innermost(argument[2], frame.f_lineno)
+                    kind = {"type": argument[0].__name__[:100], "line": line, "through": []}
                     self._error = argument[1], kind
+                through = self._error[1]["through"]
+                if frame.f_lineno not in (self._error[1]["line"], *through) and len(through) < _MOST_LINES:
+                    through.append(frame.f_lineno)
             elif event == "return":
                 # an exception that leaves a `with` or a `finally` isn't reported again
                 failed = frame.f_code.co_code[frame.f_lasti] not in _RETURNS
@@ -243,6 +247,15 @@ class _Recorder:
             return local
 
         return local
+
+
+def _innermost(traceback: TracebackType | None, line: int) -> int:
+    """The line of the answer where an exception was raised: a lambda or comprehension of it has a frame of its own."""
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == _ANSWER:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line
 
 
 def _recorded(source: str, driver: str, lines: list[int], names: list[list[str]]) -> _Recorder:
