@@ -84,6 +84,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     from gradekit.course.course_time import CourseTime
     from gradekit.report.pages import folder_of, save_page
     from gradekit_integrity.defend.collecting import hashes_of
+    from gradekit_integrity.defend.course_answers import course_answers
     from gradekit_integrity.defend.pages import defense_as_html
     from gradekit_integrity.defend.proving import exercises_in, prove_all, sheets_for
     from gradekit_integrity.defend.records import (
@@ -114,16 +115,20 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     random.Random(assignment.name).shuffle(others)
     seeds = {name: secrets.token_hex(8) for name in students}
     asked = [by_name[name] for name in dict.fromkeys(students)]
-    proven = []
+    proven, problems = [], []
     if asked:
         asked += others[:_OTHERS]
+        try:
+            asked += course_answers(assignment, places, asked[0].how)
+        except CourseError as error:
+            problems.append(f"The course's own answers were left out: {error}")
     with progress_bar(assignment.name, "student", len(asked)) as bar:
         for one in prove_all(assignment, places, asked, options.workers) if asked else ():
             proven.append(one)
             bar.update()
     now = datetime.now(UTC)
     folder = folder_of(assignment) / "defense"
-    problems, replaced = [], []
+    replaced = []
     given = 0
     with (
         course.alone(),
@@ -147,7 +152,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
             )
             key.sheets.append(issued)
             given += 1
-    dropped = sum(one.dropped for one in proven)
+    dropped = sum(one.dropped for one in proven if one.student in seeds)
     lines = [
         f"{assignment.name}: {counted(given, 'sheet')} about {', '.join(cell for _, cell in places)}, in {folder}",
         f"  students who already had one about their current code: {len(had)}",
