@@ -106,6 +106,7 @@ def lessen_deduction(assignment: Assignment, student: str, grade: Grade) -> None
         return
     with changing_key(assignment) as key:
         session = object_session(grade)
+        assert session is not None  # the grade was read from one
         session.refresh(grade)
         place, earned = f"{grade.notebook.name}/{grade.cell.name}", grade.auto_score or 0.0
         off = -(grade.extra_credit or 0.0)
