@@ -141,7 +141,7 @@ def test_nothing_is_asked_about_a_setting_that_was_changed_where_no_page_shows_i
     kinds = {one.kind for one in found if len(one.calls) == 2 and one.line}
     about = [one for one in found if "`one`" in one.text]
     assert bool(about) == ("training" not in between)
-    assert (ClosedKind.VALUE in kinds) == (between == "")
+    assert (ClosedKind.NEXT in kinds) == (between == "")
 
 
 def test_a_line_whose_names_the_notebook_also_has_is_not_taken_out(course):
