@@ -3,10 +3,10 @@
 import pytest
 
 from gradekit_integrity.defend.closed import ClosedKind, ClosedQuestion
-from gradekit_integrity.defend.knowledge import Knowledge, choose_closed, excess
+from gradekit_integrity.defend.knowledge import Knowledge, choose_closed
 from gradekit_integrity.defend.probed import ProbedCode
 
-from .test_defend import INPUTS, LONG, course, questions
+from .test_defend import INPUTS, LONG, course, defend, prepared, questions, sheet_of
 
 __all__ = ["course"]  # a fixture
 
@@ -124,6 +124,26 @@ def test_nothing_is_asked_about_a_call_that_may_follow_from_one_that_is_not_show
     }
 
 
+@pytest.mark.parametrize("between", ["", "wide.training = False", "wide.other = 1"])
+def test_nothing_is_asked_about_a_setting_that_was_changed_where_no_page_shows_it(between, course):
+    """As `.eval()` does: the page shows how the object was made, and so somebody else would think of another branch."""
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wide)").replace(
+            "double(torch.ones(3, 2))", f"wide = Wide(2); {between}\n    wide.double(torch.ones(3, 2))"
+        )
+    )
+    found = questions(
+        course,
+        "class Wide:\n    def __init__(self, width):\n        self.training = True\n"
+        "    def double(self, x):\n        one = torch.ones(3, 4)\n        if self.training:\n"
+        "            two = one.sum(dim=0)\n        return one.sum() + x\ndef double(x):\n    return 2 * x",
+    )
+    kinds = {one.kind for one in found if len(one.calls) == 2 and one.line}
+    about = [one for one in found if "`one`" in one.text]
+    assert bool(about) == ("training" not in between)
+    assert (ClosedKind.NEXT in kinds) == (between == "")
+
+
 def test_a_line_whose_names_the_notebook_also_has_is_not_taken_out(course):
     lines = "    {two}, three = x * 2, x * 3\n    four = {two} + x\n    return four + three - x * 4"
     asked = [
@@ -152,6 +172,27 @@ def test_a_call_that_stops_inside_a_with_or_finally_is_not_one_that_works(course
     assert found and ClosedKind.FAILS not in {one.kind for one in found}  # with any other size it stops
 
 
+@pytest.mark.parametrize("kind", ["lambda", "helper", "comprehension"])
+def test_an_exception_stops_the_call_in_the_line_that_raises_it_and_no_option_is_a_line_it_goes_through(
+    kind, course
+):
+    """Python names both the line of the lambda or helper and the one that calls it."""
+    inner = {
+        "lambda": "    tripled = lambda s: s * factor\n",
+        "helper": "    def tripled(s):\n        return s * factor\n",
+        "comprehension": "    one = x * 2\n",
+    }[kind]
+    last = "sum([\n        s * factor for s in [x]])" if kind == "comprehension" else "tripled(x)"
+    found = questions(
+        course,
+        f"def double(x):\n    factor = 3\n{inner}    two = x - x\n    four = two + {last}\n    return four - x",
+    )
+    raising, through = {"lambda": (3, 5), "helper": (4, 6), "comprehension": (6, 5)}[kind]
+    stops = [one for one in found if one.kind == ClosedKind.STOPS and one.line == 2]
+    assert {one.right for one in stops} == (set() if kind == "comprehension" else {f"In line {raising}."})
+    assert not any(f"In line {through}." in one.wrong for one in stops)
+
+
 def test_a_call_with_ten_inputs_is_asked_about(course):
     names = [f"size_{number}" for number in range(9)]
     course.checks.with_name("viva.py").write_text(
@@ -177,7 +218,6 @@ def test_a_question_that_other_code_answers_is_left_out():
     own = known("mine", "`(3,)`")
     assert choose_closed(own, [known("theirs", "`(1,)`")], 3, "") == own.questions
     assert choose_closed(own, [known("theirs", "`(3,)`")], 3, "") == []
-    assert excess(own.questions[0], [known("theirs", "`(3,)`")]) == pytest.approx(2 / 3)
     assert choose_closed(own, [own], 3, "") == own.questions  # the same code
 
 
@@ -193,3 +233,64 @@ def test_what_a_single_friend_with_nearly_the_same_code_knows_counts_in_a_large_
     others = [known(f"other {number}", "`(1,)`") for number in range(200)]
     for seed in "abcdefgh":
         assert choose_closed(own, [friend, *others], 1, seed) == [second]
+
+
+def with_code(code: str, *rights: str) -> Knowledge:
+    """An answer that leads to these options of as many questions about lines; `?` for none."""
+    call = (("f(x)", ("x: 1",)),)
+    found = [
+        ClosedQuestion(
+            ClosedKind.SHAPE, "nb", "f", line, f"{line}?", right, call, ("`(1,)`", "`(2,)`"), f"v{line}"
+        )
+        for line, right in enumerate(rights, 2)
+        if right != "?"
+    ]
+    return Knowledge(tuple(code), found)
+
+
+def test_with_little_other_code_what_nearly_the_same_code_answers_is_left_out():
+    """Nobody else's code is different, so all that is known is what edits of this code answer."""
+    three = "`(3,)`"
+    own = with_code("abcdef", three, three)
+    edits = [with_code(f"abcde{other}", "?", three) for other in "wxyz"]
+    assert choose_closed(own, edits, 1, "") == own.questions[:1]
+    assert choose_closed(own, [with_code("abcdew", three, three)], 1, "") == []
+    different = [with_code(other * 6, "`(1,)`", "`(1,)`") for other in "ghijk"]
+    assert len(choose_closed(own, [*edits, *different], 2, "")) == 2
+
+
+def test_nothing_is_asked_where_each_other_code_would_know_too_much_if_it_were_not_known():
+    """Each of them answers two of eight questions, and no two the same, so what is left out says nothing about another."""
+    three = "`(3,)`"
+    own = with_code("abcdef", *[three] * 8)
+    others = [
+        with_code(other * 6, *(three if place // 2 == number else "?" for place in range(8)))
+        for number, other in enumerate("wxyz")
+    ]
+    assert choose_closed(own, others[:1], 3, "") != []
+    for seed in "abc":
+        assert choose_closed(own, others, 3, seed) == []
+
+
+def test_what_the_course_s_own_answers_say_is_not_asked(course):
+    """Also in a class where nobody else has handed in; they get no page themselves."""
+    answer = (
+        "def double(x):\n    y = x.clone()\n    for step in range(1):\n        y = y + x\n    z = y.reshape(-1)\n"
+        "    if len(z) > 100:\n        z = z * 1\n    return z.reshape(x.shape)"
+    )
+    assert any("`y`" in one.text and one.kind == ClosedKind.SHAPE for one in questions(course, answer))
+    prepared(course, ann=answer)
+    assert defend(course) == 0
+    asked = sheet_of(course, "ann").questions
+    assert len(asked) == 3 and not any("shape does `y` have" in one.text for one in asked)
+    folder = course.root / "reports" / "01_double" / "defense"
+    assert [path.name for path in folder.iterdir()] == ["ann.html"]
+
+
+def test_a_faulty_catalog_of_the_course_is_named_and_stops_nothing(course, capsys):
+    prepared(course, ann=LONG)
+    path = course.assignment.checks / "mistakes.py"
+    path.write_text(path.read_text().replace('("2 * x", "x * x")', '("3 * y", "x")'))
+    assert defend(course) == 0
+    out = capsys.readouterr().out
+    assert "1 sheet about double" in out and "The course's own answers were left out: " in out

@@ -89,6 +89,25 @@ def test_the_nearest_graded_answer_is_suggested_with_its_reason():
     assert nearest_graded("", "", COMMAND, graded) is None
 
 
+def test_a_suggester_that_an_answer_has_steered_changes_nothing_but_its_own_suggestion():
+    """Another package's, of the group `gradekit.suggesters`, believes what it reads, and repeats it."""
+
+    def steered(question: str, rubric: str, answer: str, graded: object) -> Suggestion | None:
+        return Suggestion(5, SCRIPT + "z" * 1_000_000, answer) if answer == COMMAND else None
+
+    answers = [
+        AnswerText(WrittenAnswer(f"id-{name}", name, "double", "why", 5, None), only(text))
+        for name, text in ANSWERS.items()
+    ]
+    found = grouped("why", 5, "", "", answers, {"steered": steered})
+    assert [one.of.student for one in found.answers if one.suggested] == ["dan"]
+    assert all(one.of.score is None for one in found.answers)
+    page = written_as_html("01_double", [found])
+    assert COMMAND in page and "<script" not in page and "<img" not in page
+    assert len(page) < 200_000
+    assert "nearest" in suggesters()
+
+
 @pytest.mark.parametrize("points", [-1, 6, float("nan"), "all"])
 def test_points_that_can_t_be_given_are_not_suggested(points):
     said = suggestion_from(lambda *_: Suggestion(points, "", ""), "", "", COMMAND, [], 5)

@@ -48,7 +48,9 @@ class Plan:
 def defend(names: Sequence[str], plan: Plan) -> int:
     """Print the figures of each exercise; returns 1 if a marked option is false."""
     total = Counter[str]()
-    print(f"{'exercise':36} answers  asked  checked  false  chance  other code  near code")
+    print(
+        f"{'exercise':36} answers  asked  checked  false  questions  chance  other code  near code  half known: questions  other code"
+    )
     for name in names:
         assignment = Course(ROOT).assignment(name)
         places = list(_places(assignment))
@@ -62,15 +64,20 @@ def defend(names: Sequence[str], plan: Plan) -> int:
         for place in places:
             total += _measured(place, proven, dict(students), assignment)
         print(f"{name}: {seconds:.1f} s for the {len(places)} exercises of a student", flush=True)
-    questions, near = total["questions"] or 1, total["near questions"] or 1
     print(
         f"\nanswers: {total['answers']}, with {QUESTIONS} questions: {total['asked']}"
         f"\nright answers: {total['right answers']}, with {QUESTIONS} questions: {total['right asked']}"
         f"\nquestions checked: {total['checked']}, marked option false: {total['false']}, not checkable: {total['unchecked']}"
-        f"\nright by chance: {total['chance'] / 10 / questions:.1f} %, with another right answer: {total['other'] / 10 / questions:.1f} %"
-        f"\nby chance {total['near chance'] / 10 / near:.1f} %, with a right answer of nearly the same code: {total['near other'] / 10 / near:.1f} %"
+        f"\nright by chance: {_percent(total, 'chance')}, with another right answer: {_percent(total, 'other')}"
+        f"\nwith a right answer of nearly the same code: {_percent(total, 'other', 'near ')}"
+        f"\nwhere half of the class is known, by chance {_percent(total, 'chance', 'half ')}, with another right answer "
+        f"{_percent(total, 'other', 'half ')}"
     )
     return 1 if total["false"] else 0
+
+
+def _percent(counts: Counter[str], what: str, kind: str = "") -> str:
+    return f"{counts[kind + what] / 10 / (counts[f'{kind}questions'] or 1):.1f}%"
 
 
 def _places(assignment: Assignment) -> Iterator[ExercisePlace]:
@@ -142,30 +149,43 @@ def _measured(
             if verdict is False:
                 counts["false"] += 1
                 print(f"FALSE {name}: {question}")
-    asked = counts["questions"] or 1
     print(
         f"{assignment.name + ' ' + place[1]:36} {len(known):7} {counts['asked']:6} {counts['checked']:8} {counts['false']:6} "
-        f"{counts['chance'] / 10 / asked:6.1f}% {counts['other'] / 10 / asked:10.1f}% "
-        f"{counts['near other'] / 10 / (counts['near questions'] or 1):9.1f}%",
+        f"{counts['questions']:10} {_percent(counts, 'chance')} {_percent(counts, 'other'):>11} {_percent(counts, 'other', 'near '):>10} "
+        f"{counts['half questions']:22} {_percent(counts, 'other', 'half '):>11}",
         flush=True,
     )
     return counts
 
 
 def _strangers(name: str, known: dict[str, Knowledge]) -> Counter[str]:
-    """Choose a sheet where half of the class is known, and let those of the other half with a right answer try it."""
+    """Choose sheets, and let those with a right answer try them who were not known.
+
+    Each alone, as in a class whose other answers and the course's are known; or, with `half`, together with half of the
+    others.
+    """
     counts = Counter[str]()
     others = sorted(one for one in known if one != name)
+    for stranger in (one for one in others if one.startswith(_RIGHT)):
+        classmates = [known[one] for one in others if one != stranger]
+        counts += _tried(known[name], classmates, [known[stranger]], stranger, "")
     for seed in range(_CLASSES):
         random.Random(f"{name} {seed}").shuffle(others)
-        classmates, strangers = others[: len(others) // 2], others[len(others) // 2 :]
-        chosen = choose_closed(known[name], [known[one] for one in classmates], QUESTIONS, str(seed))
-        if len(chosen) < QUESTIONS:
-            continue
-        for stranger in (one for one in strangers if one.startswith(_RIGHT)):
-            kind = "near " if is_near(known[name], known[stranger]) else ""
-            for question in chosen:
-                counts[f"{kind}questions"] += 1
-                counts[f"{kind}chance"] += round(1000 * question.chance)
-                counts[f"{kind}other"] += round(1000 * known[stranger].chance(question))
+        half = len(others) // 2
+        strangers = [known[one] for one in others[half:] if one.startswith(_RIGHT)]
+        counts += _tried(known[name], [known[one] for one in others[:half]], strangers, str(seed), "half ")
+    return counts
+
+
+def _tried(
+    own: Knowledge, classmates: Sequence[Knowledge], strangers: Sequence[Knowledge], seed: str, how: str
+) -> Counter[str]:
+    """How often strangers are right about a sheet, in thousandths of questions."""
+    counts = Counter[str]()
+    chosen = choose_closed(own, classmates, QUESTIONS, seed)
+    for stranger in strangers if len(chosen) == QUESTIONS else ():
+        kind = how + ("near " if is_near(own, stranger) else "")
+        counts[f"{kind}questions"] += len(chosen)
+        counts[f"{kind}chance"] += sum(round(1000 * one.chance) for one in chosen)
+        counts[f"{kind}other"] += sum(round(1000 * stranger.chance(one)) for one in chosen)
     return counts

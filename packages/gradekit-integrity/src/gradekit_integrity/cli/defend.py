@@ -84,9 +84,16 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     from gradekit.course.course_time import CourseTime
     from gradekit.report.pages import folder_of, save_page
     from gradekit_integrity.defend.collecting import hashes_of
+    from gradekit_integrity.defend.course_answers import course_answers
     from gradekit_integrity.defend.pages import defense_as_html
     from gradekit_integrity.defend.proving import exercises_in, prove_all, sheets_for
-    from gradekit_integrity.defend.records import issue, read_key, store_key, with_other_code, without_sheet
+    from gradekit_integrity.defend.records import (
+        changing_key,
+        issue,
+        read_key,
+        with_other_code,
+        without_sheet,
+    )
     from gradekit_integrity.viva.sheets import tasks_of
 
     clock = CourseTime(config=course.config)
@@ -108,19 +115,25 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     random.Random(assignment.name).shuffle(others)
     seeds = {name: secrets.token_hex(8) for name in students}
     asked = [by_name[name] for name in dict.fromkeys(students)]
-    proven = []
+    proven, problems = [], []
     if asked:
         asked += others[:_OTHERS]
+        try:
+            asked += course_answers(assignment, places, asked[0].how)
+        except CourseError as error:
+            problems.append(f"The course's own answers were left out: {error}")
     with progress_bar(assignment.name, "student", len(asked)) as bar:
         for one in prove_all(assignment, places, asked, options.workers) if asked else ():
             proven.append(one)
             bar.update()
     now = datetime.now(UTC)
     folder = folder_of(assignment) / "defense"
-    problems, replaced = [], []
+    replaced = []
     given = 0
-    with course.alone():
-        key = read_key(assignment)  # another command may have given out sheets meanwhile
+    with (
+        course.alone(),
+        changing_key(assignment) as key,
+    ):  # another command may have given out sheets meanwhile
         for sheet in sorted(
             sheets_for(proven, places, options.questions, seeds), key=lambda one: one.student
         ):
@@ -139,8 +152,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
             )
             key.sheets.append(issued)
             given += 1
-        store_key(assignment, key)
-    dropped = sum(one.dropped for one in proven)
+    dropped = sum(one.dropped for one in proven if one.student in seeds)
     lines = [
         f"{assignment.name}: {counted(given, 'sheet')} about {', '.join(cell for _, cell in places)}, in {folder}",
         f"  students who already had one about their current code: {len(had)}",
@@ -161,10 +173,11 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
 
 
 def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment") -> None:
-    from gradekit.report.table import locked_class_table
-    from gradekit_integrity.defend.collecting import collect_answers, score, write_outcomes
+    from gradekit.report.table import class_table
+    from gradekit_integrity.defend.collecting import collect_answers, write_outcomes
+    from gradekit_integrity.defend.deductions import take_off
     from gradekit_integrity.defend.marking import ANSWER_FILE
-    from gradekit_integrity.defend.records import read_key, store_key
+    from gradekit_integrity.defend.records import changing_key, read_key
     from gradekit_integrity.viva.sheets import tasks_of
 
     if options.answers and not options.answers.is_dir():
@@ -174,13 +187,11 @@ def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "
             f"no sheets of {assignment.name} were given out: `gradekit defend {assignment.name}`"
         )
     tasks = tasks_of(course, assignment, [])
-    with course.alone():
-        key = read_key(assignment)
+    with course.alone(), changing_key(assignment) as key:
         collected = collect_answers(course, assignment, key, options.answers, tasks)
         if options.share is not None:
-            collected.left += score(course, assignment, collected, options.share)
-        store_key(assignment, key)
-    path = write_outcomes(assignment, collected, locked_class_table(course, assignment))
+            collected.left += take_off(course, assignment, key, options.share)
+        path = write_outcomes(assignment, collected, class_table(course, assignment))
     marked = collected.marked
     how = "no points depend on them"
     if options.share:

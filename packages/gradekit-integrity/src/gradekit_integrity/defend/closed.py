@@ -10,7 +10,7 @@ from gradekit_integrity.viva.asking import is_certain, is_shown, is_start, raise
 from gradekit_integrity.viva.questions import Asked, as_tuple, inputs_of, title_of
 from gradekit_integrity.viva.running import Scene
 from gradekit_integrity.viva.statements import AnswerStatement, Sort
-from gradekit_integrity.viva.tracer_reports import Effect, SeenValue, StatementRun, TracedCall
+from gradekit_integrity.viva.tracer_reports import Effect, Raised, SeenValue, StatementRun, TracedCall
 
 #: wrong options at least, so that guessing rarely helps, and at most
 WRONG_AT_LEAST, WRONG_AT_MOST = 2, 3
@@ -125,10 +125,11 @@ class _SceneQuestions:
         if number < 0 or raises(self.asked, number) or not self.asked.is_open(number):
             return
         here = self.code.statements[number]
+        passed = self._passed(error)
         others = [
             one.first
             for place, one in enumerate(self.code.statements)
-            if place in self._runs and one.function and one.first != here.first
+            if place in self._runs and one.function and one.first not in (here.first, *passed)
         ]
         other = "ValueError" if error.type == "TypeError" else "TypeError"
         wrong = [f"`{error.type}`, in line {line}." for line in others[:2]]
@@ -261,9 +262,8 @@ class _SceneQuestions:
         ran = [self.code.statements[number] for number in self._runs]
         # who takes the line out and runs the cell reads the number that the line of the exception has then
         moved = stop - (one.last - one.first + 1) if one.first < stop else stop
-        lines = {
-            other.first for other in ran if other.function and other.first not in (stop, one.first, moved)
-        }
+        unclear = (stop, one.first, moved, *self._passed(error))
+        lines = {other.first for other in ran if other.function and other.first not in unclear}
         near = sorted(lines, key=lambda line: (line < one.first, abs(line - stop)))
         wrong = [*(f"In line {line}." for line in near[:2]), "It does not stop."]
         text = (
@@ -271,6 +271,11 @@ class _SceneQuestions:
             "exception?"
         )
         yield self._question(ClosedKind.STOPS, text, f"In line {stop}.", wrong, one)
+
+    def _passed(self, error: Raised) -> set[int]:
+        """The lines that an exception went through after its own: some say that the call stops there."""
+        numbers = {self.code.lines[line] for line in error.through if 0 < line < len(self.code.lines)}
+        return {self.code.statements[number].first for number in numbers if number >= 0}
 
     def _other_shapes(self, shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """Shapes that other lines or inputs have, or that a misreading would give."""

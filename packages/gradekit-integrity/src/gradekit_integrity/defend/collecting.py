@@ -1,4 +1,4 @@
-"""Marks the answers of a class: from its hand-ins or a folder, into the key, the gradebook, a table and the class report."""
+"""Marks the answers of a class: from its hand-ins or a folder, into the key, a table and the class report."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -8,8 +8,7 @@ from pathlib import Path
 import nbformat
 
 from gradekit.course import Assignment
-from gradekit.course.cells import exercise_name, find_cell
-from gradekit.grading.grades import grades_of
+from gradekit.course.cells import find_cell
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.pages import DefendedExercise, DefenseFound, folder_of
 from gradekit.report.table import ClassTable, removed_students, write_rows
@@ -107,52 +106,6 @@ def current_code(tasks: Sequence[ToAsk]) -> dict[str, str]:
                 if cell_name and cell.cell_type == "code":
                     found[f"{task.student}/{name}/{cell_name}"] = code_hash(cell.source)
     return found
-
-
-def score(course: RunningCourse, assignment: Assignment, collected: Collected, share: float) -> Iterator[str]:
-    """Take the share of each exercise's score that was not defended off in the gradebook, as negative extra credit.
-
-    Nothing is taken off without a marked sheet, and nothing is changed where a person has decided. Called again, it
-    replaces what it took off before. Yields a sentence for each grade that it leaves to a person.
-    """
-    latest = collected.key.latest()
-    earlier: dict[str, dict[str, float]] = {}
-    for issued in collected.key.sheets:
-        earlier.setdefault(issued.student, {}).update(issued.deducted)
-    exercises = {
-        f"{name}/{test}": f"{name}/{cell}"
-        for name, cell in {(one.notebook, one.cell) for sheet in latest.values() for one in sheet.questions}
-        for test in tests_of(assignment.released(name), cell)
-    }
-    with course.gradebook() as gradebook:
-        for student, _, notebook, grade in grades_of(gradebook, assignment.name):
-            place = f"{notebook}/{grade.cell.name}"
-            sheet = latest.get(student)
-            exercise = exercises.get(place)
-            if sheet is None or exercise is None or exercise not in sheet.code:
-                continue
-            before = earlier[student].get(place, 0.0)
-            off = round(share * (grade.auto_score or 0.0) * _missed(sheet, exercise), 2)
-            if abs((grade.extra_credit or 0.0) + before) > 1e-9 and grade.extra_credit:
-                yield f"{student}: {exercise_name(grade.cell.name)} has extra credit that a person typed in, so it was left alone"
-                continue
-            if grade.manual_score is not None and off:
-                yield f"{student}: {exercise_name(grade.cell.name)} was scored by a person, so it was left alone"
-                continue
-            if off != before or grade.extra_credit:
-                grade.extra_credit = -off if off else None
-            for other in collected.key.sheets:
-                if other.student == student:
-                    other.deducted.pop(place, None)
-            if off:
-                sheet.deducted[place] = off
-        gradebook.db.commit()
-
-
-def _missed(sheet: Issued, exercise: str) -> float:
-    """The share of wrong answers; 0 if nothing was marked."""
-    asked = len(sheet.numbers_of(exercise))
-    return (asked - sheet.right[exercise]) / asked if sheet.right is not None and asked else 0.0
 
 
 def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTable) -> Path:

@@ -9,10 +9,18 @@ from gradekit_integrity.defend.closed import ClosedQuestion
 
 #: how much more often than by chance others may be right about a question, on average
 EXCESS_AT_MOST = 0.10
+#: answers at least by which a question is judged
+_JUDGES = 5
+#: answers at most that are taken for unknown, to see what such a student would know
+_STRANGERS = 20
+#: with fewer, taking one for unknown says little
+_ENOUGH = 3
 #: what a question of a kind, line or name loses that the sheet has already
 _SAME_KIND, _SAME_LINE, _SAME_ABOUT = 1, 3, 4
 #: what a question loses that all others can answer, and as much if all with nearly the same code can
 _KNOWN = 10
+#: for each question, how much more often than by chance somebody is right
+_More = list[float]
 
 
 @dataclass
@@ -58,42 +66,72 @@ def _places(one: ClosedQuestion) -> Iterable[tuple[object, ...]]:
         yield begin
 
 
-def excess(question: ClosedQuestion, others: Sequence[Knowledge]) -> float:
-    """How much more often than by chance those with other code are right, on average; 0 if there are none."""
-    if not others:
-        return 0.0
-    return sum(other.chance(question) for other in others) / len(others) - question.chance
-
-
 def choose_closed(own: Knowledge, others: Iterable[Knowledge], count: int, seed: str) -> list[ClosedQuestion]:
     """At most `count` questions about different lines and kinds; the same for the same seed.
 
-    None is one that other code answers, and those come first that even nearly the same code doesn't.
+    None is one that other code answers, and those come first that even nearly the same code doesn't. If there is too
+    little other code to tell, what is nearly the same counts as other code, beginning with the most different. There are
+    no questions if each other code, had it not been known, would have answered too many of those chosen then.
     """
-    others = [other for other in others if other.code != own.code]
-    near: list[Knowledge] = []
-    different: list[Knowledge] = []
-    for other in others:
-        (near if is_near(own, other) else different).append(other)
-    found = [one for one in dict.fromkeys(own.questions) if excess(one, different) <= EXCESS_AT_MOST]
+    questions = list(dict.fromkeys(own.questions))
+    near: list[_More] = []
+    different: list[_More] = []
+    for other in sorted(others, key=lambda other: _shared(own, other)):
+        if other.code != own.code:
+            more = [other.chance(one) - one.chance for one in questions]
+            (near if is_near(own, other) else different).append(more)
+    chosen = _chosen(questions, near, different, count, seed)
+    if len(chosen) == count and len(different) >= _ENOUGH:
+        known = []
+        for unknown in random.Random(seed).sample(different, min(_STRANGERS, len(different))):
+            without = [more for more in different if more is not unknown]
+            places = _chosen(questions, near, without, count, seed)
+            known += [unknown[place] for place in places if len(places) == count]
+        if known and sum(known) / len(known) > EXCESS_AT_MOST:
+            return []
+    return sorted((questions[place] for place in chosen), key=lambda one: (one.line, one.text))
+
+
+def _chosen(
+    questions: Sequence[ClosedQuestion],
+    near: Sequence[_More],
+    different: Sequence[_More],
+    count: int,
+    seed: str,
+) -> list[int]:
+    """The places of the questions to ask; `near` begins with the code that is most different."""
+    judges = [*different, *near[: max(0, _JUDGES - len(different))]]
+    found = [place for place in range(len(questions)) if _mean(judges, place) <= EXCESS_AT_MOST]
     random.Random(seed).shuffle(found)
     # apart from each other: in a large class, a single friend would hardly count among all
     worth = {
-        one: (max(0.0, excess(one, near)) + max(0.0, excess(one, different))) * _KNOWN + one.chance
-        for one in found
+        place: (max(0.0, _mean(near, place)) + max(0.0, _mean(different, place))) * _KNOWN
+        + questions[place].chance
+        for place in found
     }
-    chosen: list[ClosedQuestion] = []
+    chosen: list[int] = []
     while found and len(chosen) < count:
-        best = min(found, key=lambda one: worth[one] + _cost(one, chosen))
+        had = [questions[place] for place in chosen]
+        best = min(found, key=lambda place: worth[place] + _cost(questions[place], had))
         chosen.append(best)
-        found = [one for one in found if not _is_repeated(one, best)]
-    return sorted(chosen, key=lambda one: (one.line, one.text))
+        found = [place for place in found if not _is_repeated(questions[place], questions[best])]
+    return chosen
+
+
+def _mean(all_more: Sequence[_More], place: int) -> float:
+    """How much more often than by chance those with other code are right about a question, on average; 0 if there are none."""
+    return sum(more[place] for more in all_more) / len(all_more) if all_more else 0.0
 
 
 def is_near(own: Knowledge, other: Knowledge) -> bool:
     """True if more than half of the statements of two answers are equivalent: a small edit of the same code."""
+    return _shared(own, other) > 0.5
+
+
+def _shared(own: Knowledge, other: Knowledge) -> float:
+    """The share of the statements of two answers that are equivalent."""
     mine, theirs = Counter(own.code), Counter(other.code)
-    return 2 * (mine & theirs).total() > (mine | theirs).total()
+    return (mine & theirs).total() / ((mine | theirs).total() or 1)
 
 
 def _cost(one: ClosedQuestion, chosen: Sequence[ClosedQuestion]) -> float:

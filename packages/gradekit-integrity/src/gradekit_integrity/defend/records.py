@@ -1,16 +1,17 @@
 """The key: which sheets were given out, their right options, and what was marked. It stays in the course folder."""
 
+import contextlib
 import random
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
-from nbgrader.api import Grade
 
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.operating_system import locked_file
 from gradekit_integrity.defend.closed import ClosedQuestion
 from gradekit_integrity.defend.proving import DefenseSheet, code_hash
 
@@ -42,6 +43,7 @@ class Issued(msgspec.Struct):
         right: for each exercise, how many answers are right; None until they were marked. Then it stays.
         problem: why a person has to look, in a sentence.
         deducted: the points that were taken off in the gradebook, by `<notebook>/<test cell>`.
+        writing: those that were being written there. If that was interrupted, the gradebook has either of the two.
     """
 
     id: str
@@ -55,6 +57,7 @@ class Issued(msgspec.Struct):
     right: dict[str, int] | None = None
     problem: str = ""
     deducted: dict[str, float] = {}  # msgspec copies it
+    writing: dict[str, float] = {}
 
     def numbers_of(self, exercise: str) -> list[int]:
         """The numbers of the questions about an exercise, counted from 1."""
@@ -75,6 +78,20 @@ class Key(msgspec.Struct):
 
     def latest(self) -> dict[str, Issued]:
         return {sheet.student: sheet for sheet in self.sheets}
+
+    def may_have_taken(self, student: str, place: str) -> set[float]:
+        """The points that may be off at a student's test cell, as `<notebook>/<test cell>`."""
+        mine = [sheet for sheet in self.sheets if sheet.student == student]
+        return {amounts.get(place, 0.0) for sheet in mine for amounts in (sheet.deducted, sheet.writing)}
+
+    def set_taken(self, student: str, place: str, points: float) -> None:
+        """Note what is off there, beside the latest sheet of the student."""
+        for sheet in self.sheets:
+            if sheet.student == student:
+                sheet.deducted.pop(place, None)
+                sheet.writing.pop(place, None)
+        if points:
+            self.latest()[student].deducted[place] = points
 
     def places(self) -> set[tuple[str, str]]:
         """The exercises that the latest sheets are about or looked at, as notebook and cell."""
@@ -120,24 +137,26 @@ def read_key(assignment: Assignment) -> Key:
         ) from None
 
 
+@contextlib.contextmanager
+def changing_key(assignment: Assignment) -> Iterator[Key]:
+    """The key, which is stored at the end of the block. Meanwhile, no other process changes it, nor what is taken off.
+
+    Raises:
+        CourseError: as `read_key`.
+    """
+    path = key_path(assignment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked_file(path.with_suffix(".lock")):
+        key = read_key(assignment)
+        yield key
+        store_key(assignment, key)
+
+
 def store_key(assignment: Assignment, key: Key) -> None:
     path = key_path(assignment)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, msgspec.json.format(msgspec.json.encode(key), indent=1).decode())
     path.chmod(0o600)
-
-
-def lessen_deduction(assignment: Assignment, student: str, grade: Grade) -> None:
-    """Take off no more than a new answer earns; the entry point `gradekit.deductions`. What a person typed stays."""
-    key = read_key(assignment)
-    place, earned = f"{grade.notebook.name}/{grade.cell.name}", grade.auto_score or 0.0
-    for sheet in key.sheets:
-        off = sheet.deducted.get(place, 0.0) if sheet.student == student else 0.0
-        if off > earned and abs(grade.extra_credit + off) < 1e-9:
-            sheet.deducted[place] = earned
-            grade.extra_credit = -earned or None
-            store_key(assignment, key)
-            return
 
 
 def with_other_code(key: Key, students: Sequence[str], code: Mapping[str, Mapping[str, str]]) -> list[str]:

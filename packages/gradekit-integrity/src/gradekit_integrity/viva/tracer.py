@@ -11,7 +11,7 @@ import random
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from gradekit_integrity.viva.values import apart, described_value, kind_of_change, pairs, varied
@@ -19,7 +19,7 @@ from gradekit_integrity.viva.values import apart, described_value, kind_of_chang
 #: the file names under which an answer and a driver are compiled
 _ANSWER, _DRIVER = "<answer>", "<driver>"
 _RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
-_MOST_STEPS, _MOST_CALLS = 20_000, 4
+_MOST_STEPS, _MOST_CALLS, _MOST_LINES = 20_000, 4, 20
 #: flags of generators and coroutines, whose frames are entered more than once
 _RESUMED = 0x20 | 0x80 | 0x200
 _MOST_SHOWN = 120
@@ -27,8 +27,8 @@ _MOST_SHOWN = 120
 _ANY_NUMBER = 0x04 | 0x08
 _FIXED = (BuiltinFunctionType, FunctionType, ModuleType, type)
 _settrace = sys.settrace
-#: by the number of a driver, what the first call returned, and which variables of the notebook it used
-_returned: dict[int, tuple[Any, set[str]]] = {}
+#: by the number of a driver, the place of its main call, what that returned, and which variables of the notebook it used
+_returned: dict[int, tuple[int, Any, set[str]]] = {}
 
 
 class Enough(BaseException):
@@ -46,15 +46,15 @@ def trace(number: int, source: str, driver: str, lines: list[int], names: list[l
     found = _recorded(source, driver, lines, names)
     _returned.pop(number, None)
     if call := found.main:
-        _returned[number] = apart(call.value), call.outside
+        _returned[number] = found.calls.index(call), apart(call.value), call.outside
     return {"calls": [call.as_dict() for call in found.calls if not call.later], "stopped": found.stopped}
 
 
 def without(number: int, source: str, driver: str) -> dict[str, Any]:
     """Run a changed source as `trace` did, and report how the first call's behavior differs from before."""
     found = _recorded(source, driver, [], [])
-    call = found.main
-    returned, outside = _returned.get(number, (None, set()))
+    place, returned, outside = _returned.get(number, (0, None, set()))
+    call = found.calls[place] if place < len(found.calls) and found.calls[place].complete else None
     # a name that is no longer assigned may be one of the notebook's, of which a reader of the code knows nothing
     if call is None or found.stopped or number not in _returned or call.outside - outside:
         return {"effect": "unknown", "error": None, "result": described_value(None)}
@@ -140,13 +140,13 @@ class _Recorder:
         self._random_before: list[Any] = []
         self._objects: list[Any] = []
         self._called: set[str] = set()
+        self._made: dict[int, dict[str, Any]] = {}
 
     @property
     def main(self) -> _Call | None:
-        """The first call that has ended, not counting those that make an object."""
-        return next(
-            (call for call in self.calls if call.complete and not call.name.endswith("__init__")), None
-        )
+        """The first call that has ended and can be shown, not counting those that make an object."""
+        shown = (call for call in self.calls if call.complete and not call.later)
+        return next((call for call in shown if not call.name.endswith("__init__")), None)
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
@@ -165,7 +165,10 @@ class _Recorder:
             owner = frame.f_locals.get("self")
             self.calls[-1].object = self._number_of(owner) if name else -1
             self.calls[-1].later = self._is_later(name, owner, frame.f_globals)
-            self._random_before = _random_state()
+            changed = self._changed(self.calls[-1].object, owner)
+            if changed and changed & {*_names_in(code), *_names_of(type(owner))}:
+                self.calls[-1].later = True
+            self._random_before = [] if changed else _random_state()
         call = self.calls[-1]
         call.frames[name] = call.frames.get(name, 0) + 1
         call.outside |= _outside(code, frame.f_globals)
@@ -185,6 +188,14 @@ class _Recorder:
         later = remembers and key in self._called
         self._called.add(key)
         return later
+
+    def _changed(self, number: int, owner: Any) -> set[str]:
+        """What was set since the object was made, where no page shows it, such as `training` by `.eval()`."""
+        before = self._made.get(number)
+        if before is None:
+            return set()
+        now = _settings(owner)
+        return {name for name in {*before, *now} if before.get(name) != now.get(name)}
 
     def _number_of(self, thing: Any) -> int:
         """The same for the same object; -1 for none."""
@@ -228,8 +239,12 @@ class _Recorder:
             elif event == "exception":
                 failed = True
                 if self._error is None or self._error[0] is not argument[1]:
-                    kind = {"type": argument[0].__name__[:100], "line": frame.f_lineno}
+                    line = _innermost(argument[2], frame.f_lineno)
+                    kind = {"type": argument[0].__name__[:100], "line": line, "through": []}
                     self._error = argument[1], kind
+                through = self._error[1]["through"]
+                if frame.f_lineno not in (self._error[1]["line"], *through) and len(through) < _MOST_LINES:
+                    through.append(frame.f_lineno)
             elif event == "return":
                 # an exception that leaves a `with` or a `finally` isn't reported again
                 failed = frame.f_code.co_code[frame.f_lasti] not in _RETURNS
@@ -240,9 +255,20 @@ class _Recorder:
                     call.random = self._random_before != _random_state()
                     call.value = argument
                     call.error = self._error[1] if failed and self._error else None
+                    if call.name.endswith("__init__"):
+                        self._made[call.object] = _settings(frame.f_locals.get("self"))
             return local
 
         return local
+
+
+def _innermost(traceback: TracebackType | None, line: int) -> int:
+    """The line of the answer where an exception was raised: a lambda or comprehension of it has a frame of its own."""
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == _ANSWER:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line
 
 
 def _recorded(source: str, driver: str, lines: list[int], names: list[list[str]]) -> _Recorder:
@@ -308,6 +334,31 @@ def _outside(code: CodeType, namespace: dict[str, Any]) -> set[str]:
     used = {name for name in code.co_names if name in namespace and not isinstance(namespace[name], _FIXED)}
     inside = (part for part in code.co_consts if isinstance(part, CodeType))
     return used.union(*(_outside(part, namespace) for part in inside))
+
+
+def _settings(thing: Any) -> dict[str, Any]:
+    """The attributes of an object that are a number, a text, true, false or None."""
+    try:
+        found = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return {}
+    simple = (bool, int, float, str, type(None))
+    return (
+        {key: value for key, value in found.items() if type(value) in simple} if type(found) is dict else {}
+    )
+
+
+def _names_of(kind: type) -> set[str]:
+    """The names that the methods of a class use."""
+    methods = [
+        one.__code__ for one in type.__getattribute__(kind, "__dict__").values() if type(one) is FunctionType
+    ]
+    return set().union(*map(_names_in, methods))
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inside = (part for part in code.co_consts if isinstance(part, CodeType))
+    return {*code.co_names}.union(*map(_names_in, inside))
 
 
 def _keeps_state(thing: Any) -> bool:

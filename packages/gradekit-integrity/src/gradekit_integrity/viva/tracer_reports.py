@@ -31,10 +31,11 @@ class SeenValue(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Raised(Struct, frozen=True, forbid_unknown_fields=True):
-    """An exception, and the innermost line of the answer in its traceback."""
+    """An exception, and the lines of the answer in its traceback: the innermost, and those it went `through`."""
 
     type: Name
     line: Place
+    through: Annotated[tuple[Place, ...], Meta(max_length=20)] = ()
 
 
 class StatementRun(Struct, frozen=True, forbid_unknown_fields=True):

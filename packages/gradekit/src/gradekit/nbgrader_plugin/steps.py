@@ -132,7 +132,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     notebooks.extend(str(folder / f"{name}.ipynb") for name in names if name not in present)
 
 
-#: functions of other packages that may lessen what they took off a grade: of (assignment, student, grade)
+#: functions of other packages that may lessen what they took off a grade, and commit: of (assignment, student, grade)
 _DEDUCTIONS = "gradekit.deductions"
 
 
@@ -187,7 +187,24 @@ class SaveScores(SaveAutoGrades):
             for index, cell in enumerate(nb.cells):
                 self.preprocess_cell(cell, resources, index)
             self.gradebook.db.commit()
+            self._lessen_deductions(found, names["student"])
         return nb, resources
+
+    def _lessen_deductions(self, notebook: SubmittedNotebook, student: str) -> None:
+        """Have other packages look at what they took off from these scores, which are in the gradebook now."""
+        rows = self.gradebook.db.query(Grade).filter(
+            Grade.notebook_id == notebook.id, Grade.extra_credit < 0, Grade.manual_score.is_(None)
+        )
+        if not (found := rows.populate_existing().all()):
+            return
+        assignment = configured_course(self.config).assignment(self._assignment)
+        try:
+            for point in entry_points(group=_DEDUCTIONS):
+                lessen = point.load()
+                for grade in found:
+                    lessen(assignment, student, grade)
+        except CourseError as error:
+            self.log.warning("A deduction was left as it is: %s", error)
 
     def _rows_of(self, notebook: SubmittedNotebook, kind: type[Any]) -> dict[str, Any]:
         """A submitted notebook's grades or comments, by grade id."""
@@ -216,13 +233,6 @@ class SaveScores(SaveAutoGrades):
         undecided = result.is_undecided(name)
         grade.auto_score = certain_score(earned, undecided)
         grade.needs_manual_grade = undecided or grade.auto_score is None or grade.manual_score is not None
-        if grade.manual_score is None and (grade.extra_credit or 0.0) < 0:
-            of = configured_course(self.config).assignment(self._assignment)
-            try:
-                for point in entry_points(group=_DEDUCTIONS):
-                    point.load()(of, resources["nbgrader"]["student"], grade)
-            except CourseError as error:
-                self.log.warning("A deduction was left as it is: %s", error)
 
     def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
