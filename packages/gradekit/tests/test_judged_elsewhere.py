@@ -26,7 +26,7 @@ RIGHT = [
     "import math\n\ndef double(x, two=2):\n    return math.prod([two, x])",
     "class Double:\n    def __call__(self, x):\n        return x + x\n\ndouble = Double()",
 ]
-SQUARE = "secret = 'canary'\n\ndef double(x):\n    return x**secret.index('n')"
+SQUARE = "secret = 'canto 34'\n\ndef double(x):\n    return x**secret.index('n')"
 WRONG = Implementation(SQUARE, wrong="squares the number")
 
 LOOKS = """
@@ -135,7 +135,7 @@ def test_a_test_that_looks_at_a_function_sees_the_same_for_all_of_them(student, 
     seen = [tried(student, look, source) for source in [*RIGHT, SQUARE]]
     assert len(seen[0]) > 1
     assert all(other == seen[0] for other in seen)
-    assert "canary" not in str(seen)
+    assert "canto 34" not in str(seen)
 
 
 def test_a_test_can_reach_nothing_but_calls(student):

@@ -72,6 +72,7 @@ import contextlib, fcntl, os, platform, resource, signal, socket
 with contextlib.suppress(ImportError):
     import torch  # it loads the libraries of this system
 platform.system = lambda: "Darwin"
+os.process_cpu_count = os.cpu_count  # Python 3.13's own does without `sched_getaffinity` there
 for module, names in {
     fcntl: ["F_OFD_SETLK"],
     os: ["O_PATH", "memfd_create", "pidfd_open", "sched_getaffinity", "setresgid", "setresuid"],

@@ -41,6 +41,7 @@ wrong.to(
     "        if not word:\n            continue\n",
 )
 wrong.says("You remove the letters of the articles inside words. Compare whole words.")
+wrong.costs(NEARLY_ALL_WORDS)
 wrong("pre_removed_while_looping", "    return words")
 wrong.to(
     "    for word in words:\n        if word in ARTICLES:\n            words.remove(word)\n    return words"

@@ -29,6 +29,8 @@ QUIET.propagate = False
 
 #: characters in a line of an error, lines in its traceback, errors in a cell
 MAX_ERROR, MAX_TRACEBACK, MAX_ERRORS = 2_000, 100, 10
+#: what Python 3.13 and later raise for a cell that ends in the middle of a statement
+_PUBLIC_NAMES = {"_IncompleteInputError": "SyntaxError"}
 #: results of a cell, and characters in each, that are kept however much it has printed: they may be its score
 MAX_RESULTS, MAX_RESULT = 10, 1_000
 #: characters that a message counts in addition to its text
@@ -194,7 +196,8 @@ class CellRunner(NotebookClient):
             case "error":
                 traceback = content.get("traceback")
                 lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
-                plain |= {"ename": _text(content.get("ename"))[:MAX_ERROR]}
+                error = _text(content.get("ename"))[:MAX_ERROR]
+                plain |= {"ename": _PUBLIC_NAMES.get(error, error)}
                 plain |= {"evalue": _text(_reason(content))[:MAX_ERROR]}
                 plain["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
                 self._errors += 1

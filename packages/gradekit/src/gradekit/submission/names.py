@@ -107,11 +107,10 @@ def closing_call(source: str, function: str = "") -> str:
     """A call in a cell, or in one of its functions, that closes figures of matplotlib; empty if there is none."""
     body = body_of(source)
     searched = [part for part in body if not function or getattr(part, "name", "") == function]
-    paths = paths_in(ast.Module(body, [])) if searched else {}
+    paths = {"plt": "matplotlib.pyplot"} | (paths_in(ast.Module(body, [])) if searched else {})
     for node in (node for part in searched for node in ast.walk(part)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
-            name = path_of(node.func, paths) or ast.unparse(node.func)
-            if name in ("matplotlib.pyplot.close", "plt.close"):
+            if path_of(node.func, paths) == "matplotlib.pyplot.close":
                 return ast.unparse(node)
     return ""
 
