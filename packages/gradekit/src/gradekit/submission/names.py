@@ -109,9 +109,8 @@ def closing_call(source: str, function: str = "") -> str:
     searched = [part for part in body if not function or getattr(part, "name", "") == function]
     paths = {"plt": "matplotlib.pyplot"} | (paths_in(ast.Module(body, [])) if searched else {})
     for node in (node for part in searched for node in ast.walk(part)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
-            if path_of(node.func, paths) == "matplotlib.pyplot.close":
-                return ast.unparse(node)
+        if isinstance(node, ast.Call) and path_of(node.func, paths) == "matplotlib.pyplot.close":
+            return ast.unparse(node)
     return ""
 
 
