@@ -125,7 +125,7 @@ class CellRunner(NotebookClient):
             return CellRun(index, CellState.OK)
         if watch.breach:
             return CellRun(index, CellState.TIMED_OUT, error=f"it {watch.reason}")
-        message = f"{content.get('ename')}: {_reason(content)}"[:MAX_ERROR]
+        message = f"{_name(content)}: {_reason(content)}"[:MAX_ERROR]
         text = re.sub(r" \(\d+\.py, line \d+\)$", "", message)  # IPython's file name, in a SyntaxError
         line = _line_of(content.get("traceback", []))
         return CellRun(index, CellState.ERROR, error=shortened(text), line=line)
@@ -196,8 +196,7 @@ class CellRunner(NotebookClient):
             case "error":
                 traceback = content.get("traceback")
                 lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
-                error = _text(content.get("ename"))[:MAX_ERROR]
-                plain |= {"ename": _PUBLIC_NAMES.get(error, error)}
+                plain |= {"ename": _name(content)[:MAX_ERROR]}
                 plain |= {"evalue": _text(_reason(content))[:MAX_ERROR]}
                 plain["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
                 self._errors += 1
@@ -247,6 +246,11 @@ def _after_carriage_return(line: str) -> str:
     """The part of a line that is visible after its carriage returns, such as the last state of a progress bar."""
     end = "\r" if line.endswith("\r") else ""
     return line.removesuffix(end).rpartition("\r")[2] + end
+
+
+def _name(error: Mapping[str, Any]) -> str:
+    name = _text(error.get("ename"))
+    return _PUBLIC_NAMES.get(name, name)
 
 
 def _reason(error: Mapping[str, Any]) -> object:
