@@ -16,6 +16,8 @@ HARD = {
     "default": "def f(b=0x" + "f" * 5000 + "): return b",
     "sum": "BIG = " + "+".join(["1"] * 2_500),
     "calls": "BIG = a" + ".b()" * 2_000,
+    "fewer calls": "BIG = a" + ".b()" * 700,
+    "closing": "plt.close(0x" + "f" * 5000 + ")\nprint('Since it is, and was.')\na" + ".b()" * 700,
     "elif": "if 0: pass\n" + "elif 0: pass\n" * 1_000,
     "parentheses": "BIG = " + "(" * 9_000,
     "surrogate": "BIG = '\\ud800'",

@@ -37,7 +37,7 @@ _PASTED = re.compile(
     re.MULTILINE,
 )
 #: functions of IPython.display that show a text
-_DISPLAYS = (".Markdown", ".HTML", ".Latex", ".display")
+_DISPLAYS = ("Markdown", "HTML", "Latex", "display")
 _MAX_ARCHIVE_BYTES = 20 * 2**20
 #: words of a string that is a sentence rather than the name of something
 _SENTENCE = 4
@@ -249,7 +249,10 @@ def _is_only_text(tree: ast.Module) -> bool:
 def _is_text(value: ast.expr, named: Container[str]) -> bool:
     """True for a string, a name of one, or a call with nothing but these, such as `print("Because")`."""
     if isinstance(value, ast.Call):
-        by_name = isinstance(value.func, ast.Name) or ast.unparse(value.func).endswith(_DISPLAYS)
+        called = value.func
+        by_name = isinstance(called, ast.Name) or (
+            isinstance(called, ast.Attribute) and called.attr in _DISPLAYS
+        )
         return by_name and all(_is_text(one, named) for one in value.args)
     if isinstance(value, ast.Name):
         return value.id in named

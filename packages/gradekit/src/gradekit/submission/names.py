@@ -110,7 +110,10 @@ def closing_call(source: str, function: str = "") -> str:
     paths = {"plt": "matplotlib.pyplot"} | (paths_in(ast.Module(body, [])) if searched else {})
     for node in (node for part in searched for node in ast.walk(part)):
         if isinstance(node, ast.Call) and path_of(node.func, paths) == "matplotlib.pyplot.close":
-            return ast.unparse(node)
+            try:
+                return ast.unparse(node)
+            except (RecursionError, ValueError):  # it is deep, or has a long number
+                return "plt.close(…)"
     return ""
 
 
