@@ -1,4 +1,4 @@
-"""The whole way of questions about one's own code: hand in, answer them, see what came of it, and what a TA sees."""
+"""The whole way of questions about one's own code: hand in, answer them, see the result, and what a TA sees."""
 
 import csv
 import json
