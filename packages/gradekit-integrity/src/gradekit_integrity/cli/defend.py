@@ -130,10 +130,8 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     folder = folder_of(assignment) / "defense"
     replaced = []
     given = 0
-    with (
-        course.alone(),
-        changing_key(assignment) as key,
-    ):  # another command may have given out sheets meanwhile
+    # another command may have given out sheets meanwhile, so the key is read again
+    with course.alone(), changing_key(assignment) as key:
         for sheet in sorted(
             sheets_for(proven, places, options.questions, seeds), key=lambda one: one.student
         ):

@@ -71,7 +71,7 @@ def choose_closed(own: Knowledge, others: Iterable[Knowledge], count: int, seed:
 
     None is one that other code answers, and those come first that even nearly the same code doesn't. If there is too
     little other code to tell, what is nearly the same counts as other code, beginning with the most different. There are
-    no questions if each other code, had it not been known, would have answered too many of those chosen then.
+    no questions if others, each taken for unknown in turn, would on average have answered too many of those chosen then.
     """
     questions = list(dict.fromkeys(own.questions))
     near: list[_More] = []
