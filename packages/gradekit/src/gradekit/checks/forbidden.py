@@ -10,7 +10,7 @@ import pytest
 from gradekit.checks.comparison import fail
 from gradekit.course.cells import exercise_name
 from gradekit.session.proxy import Student
-from gradekit.submission.names import mentions, own_names, parse, roundabout
+from gradekit.submission.names import mentions, nodes_in, own_names, parse, roundabout
 
 #: Names of torch's own attention, in all its forms.
 #:
@@ -80,7 +80,7 @@ def forbid_in(functions: Sequence[str], *names: str) -> Any:
 
     def forbidden_in(sources: Sequence[str]) -> str | None:
         trees = [parse(source) for source in sources]
-        used = _used_in([node for tree in trees if tree for node in ast.walk(tree)], functions)
+        used = _used_in([node for tree in trees if tree for node in nodes_in(tree)], functions)
         return _first(name.removeprefix(".") for name in sorted(used & set(names)))
 
     @pytest.fixture(autouse=True)
@@ -178,7 +178,8 @@ def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
 
 def _takes_class(source: str, name: str) -> bool:
     """True if code imports a class from a module, or refers to it there."""
-    for node in ast.walk(parse(source) or ast.Module([], [])):
+    tree = parse(source)
+    for node in nodes_in(tree) if tree else ():
         if isinstance(node, ast.ImportFrom) and name in [imported.name for imported in node.names]:
             return True
         match node:

@@ -17,6 +17,7 @@ from types import ModuleType
 from gradekit.submission.names import (
     UNWRITABLE,
     imported_by,
+    nodes_in,
     parse,
     path_of,
     paths_in,
@@ -91,7 +92,7 @@ def _reaches(source: str, paths: dict[str, str]) -> bool:
         return True
     if any(word in _REACHING - _METHODS or _is_hidden(word) for word in words(source)):
         return True
-    return any(_node_reaches(node, paths) for node in ast.walk(tree))
+    return any(_node_reaches(node, paths) for node in nodes_in(tree))
 
 
 def _node_reaches(node: ast.AST, paths: dict[str, str]) -> bool:
@@ -128,7 +129,7 @@ class _Notebook:
         self._paths = {
             name: path for name, path in imports if often[name] == self._bound[name] and different[name] == 1
         }
-        nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+        nodes = [node for tree in trees for node in nodes_in(tree) if isinstance(node, ast.Attribute)]
         self._replaced = {node.attr for node in nodes if not isinstance(node.ctx, ast.Load)}
 
     def called_by(self, name: str) -> list[str] | None:
@@ -206,7 +207,12 @@ def _global_names(function: ast.FunctionDef) -> set[str] | None:
     return names
 
 
-def _bindings(tree: ast.Module) -> Iterator[str]:
+@lru_cache(64)
+def _bindings(tree: ast.Module) -> tuple[str, ...]:
+    return tuple(_bound_in(tree))
+
+
+def _bound_in(tree: ast.Module) -> Iterator[str]:
     """The names that the cell binds or deletes, each as often as it does so."""
     todo: list[ast.AST] = [tree]
     while todo:

@@ -160,7 +160,7 @@ def roundabout(source: str) -> str | None:
     """
     tree = parse(source)
     paths = paths_in(tree) if tree else {}
-    for node in ast.walk(tree) if tree else ():
+    for node in nodes_in(tree) if tree else ():
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in _CALLS:
                 return name
@@ -172,7 +172,7 @@ def roundabout(source: str) -> str | None:
 
 def _words(tree: ast.AST, own: OwnNames = NOTHING_OWN) -> Iterable[str]:
     paths, names = paths_in(tree), own.names | defined_in(tree)
-    for node in ast.walk(tree):
+    for node in nodes_in(tree):
         match node:
             case ast.Name(id=name):
                 yield from () if name in names else (name,)
@@ -206,7 +206,7 @@ def squeezed(source: str) -> str:
 def own_names(sources: tuple[str, ...]) -> OwnNames:
     """The names that are the student's own in cells that belong together."""
     trees = [tree for tree in map(parse, sources) if tree]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+    nodes = [node for tree in trees for node in nodes_in(tree)]
     names = set().union(*map(defined_in, trees))
     classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
     holders, parts = {"self", "cls", *classes}, {"super"}
@@ -230,7 +230,7 @@ def own_names(sources: tuple[str, ...]) -> OwnNames:
 
 def _libraries(trees: Sequence[ast.AST]) -> frozenset[str]:
     """The names that the cells import, and names that are assigned one of them directly, not the result of a call."""
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+    nodes = [node for tree in trees for node in nodes_in(tree)]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     parameters = {function.name: _parameters(function) for function in functions}
     for kind in nodes:
@@ -336,7 +336,7 @@ def _chain(node: ast.AST) -> list[str]:
 
 def defined_in(tree: ast.AST) -> frozenset[str]:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, kinds))
+    return frozenset(node.name for node in nodes_in(tree) if isinstance(node, kinds))
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -377,6 +377,16 @@ def parse(source: str) -> ast.Module | None:
     return None
 
 
+def nodes_in(tree: ast.AST) -> Iterable[ast.AST]:
+    """All nodes of a tree. Those of a whole cell are cached, since checks ask for them again and again."""
+    return _nodes_of_cell(tree) if isinstance(tree, ast.Module) else ast.walk(tree)
+
+
+@lru_cache(64)
+def _nodes_of_cell(tree: ast.Module) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
 def body_of(source: str) -> list[ast.stmt]:
     """The top-level statements of a cell; none if it can't be parsed."""
     tree = parse(source)
@@ -401,7 +411,7 @@ def _as_python(source: str) -> str:
 
 def paths_in(tree: ast.AST) -> dict[str, str]:
     """The import path of each name, for the imports in the tree and the usual ones of torch."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    nodes = [node for node in nodes_in(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     return _USUAL | {name: path for node in nodes for name, path in imported_by(node).items()}
 
 
