@@ -104,6 +104,7 @@ def main() -> int:
         answers = [Answer(**one) for one in json.loads((options.answers / f"{name}.json").read_text())]
         counts, pages = measure(course.assignment(name), answers, options.workers)
         if options.pages:
+            options.pages.mkdir(parents=True, exist_ok=True)
             (options.pages / f"{name}.json").write_text(json.dumps(pages, indent=1, ensure_ascii=False))
         print(_LINE.format(name, *(counts[one] for one in COUNTS)), flush=True)
         total += counts
