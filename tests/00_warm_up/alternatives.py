@@ -69,11 +69,6 @@ def masked_mean(x, mask):
             result[i] = row[keep].mean(dim=0)
     return result
 """)
-right("nan_replaced").source("""
-def masked_mean(x, mask):
-    total = (x * mask[:, :, None]).sum(1)
-    return torch.nan_to_num(total / mask.sum(1)[:, None], nan=0.0)
-""")
 
 right = Alternatives("affine_", cell="affine")
 

@@ -87,6 +87,11 @@ def test_inputs_unchanged_and_dtype_kept(student, draw):
     right = torch.stack([x[0, :7].mean(dim=0), x[1, :3].mean(dim=0), x[2, 0]])
     assert_full_precision(call.value, right, name="result")
     assert_right_gradients(student.gradients("masked_mean", x, mask), student.masked_mean, name="result")
+    mask[1] = False
+    into_x = student.gradients("masked_mean", x, mask).inputs[0]
+    assert into_x is None or not into_x.isnan().any(), (
+        "The gradient of `x` contains NaN if a sentence has no tokens, even where the result has none."
+    )
     assert_fresh(student, "masked_mean", draw.normal(3, 8, 3), mask)
 
 

@@ -434,6 +434,28 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
             kept, context = added[added != 0], f"in training, minus {name}, where {one} returned 1"
             context += " and dropout=0.5 left it,"
             assert_close(kept, torch.full_like(kept, 2.0), name="output", context=context, atol=ATOL)
+    layer, _ = make_layer(kind, 6, 1, 20, norm_first=True, dropout=0.5)
+    each_itself = torch.eye(x.shape[1], dtype=torch.bool)
+    inputs = [part.repeat(4, 1, 1)[:, : x.shape[1]] for part in (x, *others)]
+    for one in (
+        attentions
+    ):  # its weights are 1, so 0 or 2 in training, and so is what dropout leaves of 1 in its output
+        silent = {f"{other}.w_o.weight": torch.zeros(6, 6) for other in attentions if other != one}
+        silent |= {f"{other}.w_o.bias": torch.zeros(6) for other in attentions}
+        silent |= {
+            "feed_forward.linear2.weight": torch.zeros(6, 20),
+            "feed_forward.linear2.bias": torch.zeros(6),
+        }
+        load(layer, silent)
+        masks = [each_itself] * len(inputs)
+        calm = layer.eval()(*inputs, *masks) - inputs[0]
+        added = layer.train()(*inputs, *masks) - inputs[0]
+        if not torch.where(added.abs() < ATOL, 0.0, (added - 4 * calm).abs()).max() < 1e-3:
+            fail(
+                f"With dropout=0.5, {one} in training should add 0 or 4 times what it adds after eval(), if each position attends to one "
+                "alone. Is there dropout in one more place, such as its input?"
+            )
+        load(layer, named_weights(layer_shapes(6, 20, attentions), 0))
     layer, _ = make_layer(kind, 6, 3, 20, dropout=0.5)
     without, _ = make_layer(kind, 6, 3, 20)
     calm, context = layer.eval()(x, *others), "after eval(), compared with the output without dropout,"

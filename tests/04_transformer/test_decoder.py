@@ -69,7 +69,7 @@ def test_pads_of_the_target_are_hidden(reference, make_stack):
     for pad_idx in (0, 4):
         decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13, pad_idx=pad_idx)
         tgt = reference.integers(f"tgt {pad_idx}", 5, 11, (3, 7))
-        tgt[0, 2:4], tgt[1, 1], tgt[1, 5:], tgt[2, 3] = pad_idx, pad_idx, pad_idx, 4 - pad_idx
+        tgt[0, 2:4], tgt[1, :2], tgt[1, 5:], tgt[2, 3] = pad_idx, pad_idx, pad_idx, 4 - pad_idx
         real = tgt != pad_idx
         gap = decoder(tgt, memory) - steps(tgt, memory, real.unsqueeze(1) & causal(7), None)
         reference.assert_close(

@@ -48,12 +48,17 @@ def test_which_tokens(student, reference):
         ([0.2, 0.4, 0.2, 0.2], 0.5),
         ([0.5, 0.0, 0.0, 0.5], 1.0),
         (8 * [0.125], 0.1),
+        ([0.2, 0.3, 0.2, 0.3], 0.55),
     ]:
         shares = torch.tensor([row])
         kept = student.keep_top_p(shares, top_p)
         share = float(shares[kept > 0].sum())
         assert share > top_p - 1e-4, (
             f"For {row} and top_p={top_p}, tokens that have {share:.3g} together are kept. They should have at least top_p."
+        )
+        enough = max(value for value in row if sum(one for one in row if one >= value) > top_p - 1e-4)
+        assert shares[kept > 0].min() > enough - 1e-4, (
+            f"For {row} and top_p={top_p}, a token is kept that is less likely than {enough}, although those that aren't have enough."
         )
 
 

@@ -75,3 +75,8 @@ def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights, as
         return F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
 
     assert_right_gradients(gradients, formula, x, weights=dict(zip(NAMES, weights, strict=True)))
+    far = module.gradients(1000 * x)
+    found = [far.inputs[0], *far.parameters.values()]
+    assert not any(one is not None and one.isnan().any() for one in found), (
+        "A gradient is NaN where gates are far from 0."
+    )

@@ -277,10 +277,14 @@ def test_nothing_that_a_notebook_holds_keeps_the_notes_from_being_taken():
 
 def test_large_values_cost_little_and_when_all_time_is_used_only_assignments_are_noticed(monkeypatch):
     large = "import numpy as np\nx = [[[i] for i in range(100)] for _ in range(1000)]\ny = np.zeros((3000, 3000)).T\n"
-    history = history_of(f"{large}z = [1, [2]]\nw = ['a' * 10**7] * 10**6\nu = [[3]]")
-    started = time.thread_time()
-    history.note(2)
-    assert time.thread_time() - started < 0.05
+
+    def seconds():
+        history = history_of(f"{large}z = [1, [2]]\nw = ['a' * 10**7] * 10**6\nu = [[3]]")
+        started = time.thread_time()
+        history.note(2)
+        return time.thread_time() - started
+
+    assert min(seconds() for _ in range(5)) < 0.05  # more on a busy machine, but not always
     monkeypatch.setattr(name_history, "_MOST_IN_ALL", 5)
     history = history_of("z = [1, [2]]\nu = [[3]]\nv = [[4]]", "w = 1", "z.append(3)", "u = [[5]]")
     assert history.changes(["z", "u", "v", "w"], 1) == [["u", "u", "assigned", 4]]

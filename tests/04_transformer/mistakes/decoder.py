@@ -55,6 +55,8 @@ wrong("target_padding_visible", BOTH_MASKS, "target_mask = causal")
 wrong.says("The padding of the target is visible: your target mask is only causal.")
 wrong("padding_on_the_query_axis", BOTH_MASKS, "target_mask = padding.transpose(1, 2) & causal")
 wrong.says("Your padding mask hides padding on the query axis. Hide it as keys, on the last axis.")
+wrong("position_0_always_visible", BOTH_MASKS, f"{BOTH_MASKS}\n        target_mask[:, :, 0] = True")
+wrong.says("Position 0 is always visible, even if it is padding. Then it has to be hidden.")
 
 wrong.about(STACK)
 wrong("blind_to_itself")

@@ -10,6 +10,7 @@ D_POST_SELF = "y = self.norm1(y + self.dropout(attended))"
 D_POST_CROSS = "y = self.norm2(y + self.dropout(found))"
 D_POST_END = "return self.norm3(y + self.dropout(changed))"
 CROSS, CROSS_PRE = "(y, memory, memory, memory_mask)", "(normed, memory, memory, memory_mask)"
+IF_ANY = "memory_mask if memory_mask is not None and memory_mask.any() else None"
 ABOUT_CROSS = "The exercise is about cross-attention."
 
 wrong = Mistakes()
@@ -72,6 +73,9 @@ wrong.says(
 )
 wrong("dl_memory_mask_dropped_in_pre_norm", CROSS_PRE, "(normed, memory, memory)")
 wrong.says("In pre-norm you don't pass memory_mask to cross-attention.")
+wrong("dl_mask_that_hides_everything_ignored", CROSS, CROSS.replace("memory_mask", IF_ANY))
+wrong.edit(CROSS_PRE, CROSS_PRE.replace("memory_mask", IF_ANY))
+wrong.says("You leave out a memory mask that hides everything. Then nothing of the memory may count.")
 
 wrong.about("test_no_leak_of_the_future")
 wrong("dl_target_mask_dropped", "(y, y, y, target_mask)", "(y, y, y)")
@@ -157,6 +161,12 @@ wrong("dl_dropout_not_passed_on", "self.cross_attn = FusedMultiHeadAttention(d_m
 wrong.to("self.cross_attn = FusedMultiHeadAttention(d_model, num_heads)")
 wrong.edit("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)")
 wrong.says("You don't pass the dropout probability to all three sublayers.")
+wrong("dl_dropout_on_the_input", "(normed, normed, normed, target_mask)")
+wrong.to("(*[self.dropout(normed)] * 3, target_mask)")
+wrong.edit("(y, y, y, target_mask)", "(*[self.dropout(y)] * 3, target_mask)")
+wrong.says(
+    "You also apply dropout to the input of self-attention. Only its weights and its output are dropped."
+)
 
 wrong.about("test_gradients")
 wrong("dl_memory_detached", CROSS, "(y, memory.detach(), memory.detach(), memory_mask)")

@@ -144,6 +144,12 @@ wrong("el_dropout_after_the_norm", POST_ATTENTION, "x = self.dropout(self.norm1(
 wrong.edit(POST_END, "return self.dropout(self.norm2(x + changed))")
 wrong.says("In post-norm you apply dropout to what the norm returns.")
 wrong.says("Apply it to the output of the sublayer, before it is added.")
+wrong("el_dropout_on_the_input", "self.self_attn(normed, normed, normed, mask)")
+wrong.to("self.self_attn(*[self.dropout(normed)] * 3, mask)")
+wrong.edit("self.self_attn(x, x, x, mask)", "self.self_attn(*[self.dropout(x)] * 3, mask)")
+wrong.says(
+    "You also apply dropout to the input of self-attention. Only its weights and its output are dropped."
+)
 wrong("el_dropout_not_passed_on", LAYER_ATTN, "self.self_attn = FusedMultiHeadAttention(d_model, num_heads)")
 wrong.edit("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)")
 wrong.says("You don't pass the dropout probability to attention and the feed-forward network.")

@@ -44,6 +44,12 @@ wrong.says("You divide by the sum of the whole batch. Every row has its own sum.
 wrong("share_of_k", KEPT, "kept = shares * (torch.arange(shares.shape[-1]) < top_p * shares.shape[-1])")
 wrong.says("You keep a share of the tokens. Keep as many as have this share of the probability.")
 
+wrong("equal_counted_once", LIKELIER)
+wrong.to(
+    "likelier = torch.stack([torch.stack([row.unique()[row.unique() > s].sum() for s in row]) for row in shares])"
+)
+wrong.says("You add the probability of equally likely tokens only once. Each of them has its own.")
+
 wrong.about("test_dtype_and_probabilities_unchanged")
 wrong("always_float32", RETURN, RETURN + ".float()")
 wrong.says("Your result is always float32. It should have the dtype of the probabilities.")

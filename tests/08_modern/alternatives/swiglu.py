@@ -5,7 +5,7 @@ from gradekit.checks import Alternatives
 right = Alternatives("swiglu_")
 
 right("by_hand", "gate = F.silu(self.w_gate(x))", "gate = self.w_gate(x)")
-right.edit("hidden = gate * self.w_up(x)", "hidden = gate / (1 + torch.exp(-gate)) * self.w_up(x)")
+right.edit("hidden = gate * self.w_up(x)", "hidden = gate * torch.sigmoid(gate) * self.w_up(x)")
 
 right("module_and_start").source("""
 class SwiGLU(nn.Module):

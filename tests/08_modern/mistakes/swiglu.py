@@ -49,3 +49,5 @@ wrong.costs("The gate and what it multiplies have the same weights, so every val
 wrong.about("test_float64_gradients_and_x_unchanged")
 wrong("detached_gate", "gate * self.w_up(x)", "gate.detach() * self.w_up(x)")
 wrong.says("You detached the gate, so `w_gate` can't learn.")
+wrong("silu_by_hand", "F.silu(self.w_gate(x))", "self.w_gate(x) / (1 + torch.exp(-self.w_gate(x)))")
+wrong.says("For a gate far below 0, `exp(-z)` is infinite, and the gradient NaN. `F.silu` avoids that.")
