@@ -132,6 +132,28 @@ def test_a_message_confirms_values_that_prove_little():
     assert known.of(both, said={"test_type": "It is a tensor."}, test_value=5) == Diagnosis()
 
 
+def of_sizes(one, other):
+    return f"raised RuntimeError: The size of tensor a ({one}) must match the size of tensor b ({other})"
+
+
+def test_three_different_exceptions_about_sizes_are_proof_if_no_other_differs():
+    checks = ["test_value", "test_other", "test_third"]
+    said = dict(zip(checks, (of_sizes(4, 5), of_sizes(2, 3), of_sizes(7, 2)), strict=True))
+    known = Known().add(mistake("swapped"), checks, said)
+    assert known.of(checks, said=said).mistake == "swapped"
+    assert known.of(checks, said=said | {"test_third": of_sizes(2, 7)}) == Diagnosis()
+    same = dict.fromkeys(checks, of_sizes(4, 5))
+    assert Known().add(mistake("swapped"), checks, same).of(checks, said=same) == Diagnosis()
+
+
+def test_an_exception_about_sizes_that_differs_leaves_the_others_without_weight():
+    checks = ["test_value", "test_other", "test_third", "test_fourth"]
+    said = {check: of_sizes(number, 9) for number, check in enumerate(checks)}
+    known = Known().add(mistake("swapped"), checks, said)
+    assert known.of(checks, said=said).mistake == "swapped"
+    assert known.of(checks, said=said | {"test_fourth": of_sizes(9, 0)}) == Diagnosis()
+
+
 def test_equal_exceptions_about_sizes_are_no_proof_and_unequal_ones_no_objection():
     sizes = "raised RuntimeError: The size of tensor a (4) must match the size of tensor b (5)"
     known = Known().add(mistake("swapped"), ["test_other"], {"test_other": sizes})

@@ -21,7 +21,7 @@ from gradekit.codecs import ATOL
 from gradekit.inside.arrays import Numpy, as_array, to_numpy
 from gradekit.relations.numbers import ENOUGH
 from gradekit.relations.plain import information
-from gradekit.verdict.explanation import agrees, is_telling
+from gradekit.verdict.explanation import RAISED, agrees, bits_of_message
 
 #: separates the ids of two mistakes that fit
 OR = "|"
@@ -83,13 +83,19 @@ def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
         if evidence is None:
             return False
         bits += evidence
-    of_mistake = store.recorded_messages(mistake.exercise, mistake.name)
-    for check in exercise.failed:
-        message, recorded = exercise.messages.get(check, ""), of_mistake.get(check, "")
-        if not agrees(message, recorded):
-            return False
-        bits += ENOUGH if message == recorded and is_telling(message) else 0.0
-    return bits >= ENOUGH or bool(mistake.uses or mistake.lacks)
+    recorded = store.recorded_messages(mistake.exercise, mistake.name)
+    messages = [(exercise.messages.get(check, ""), recorded.get(check, "")) for check in exercise.failed]
+    if not all(agrees(*pair) for pair in messages):
+        return False
+    return bits + _bits_of_messages(messages) >= ENOUGH or bool(mistake.uses or mistake.lacks)
+
+
+def _bits_of_messages(messages: Sequence[tuple[str, str]]) -> float:
+    """The bits in the messages that an answer shares with a mistake; each pair is what both say in one check."""
+    shared = {message for message, recorded in messages if message == recorded}
+    if any(message != recorded for message, recorded in messages if message.startswith(RAISED) and recorded):
+        shared = {message for message in shared if bits_of_message(message) >= ENOUGH}  # it is written another way
+    return sum(map(bits_of_message, shared))
 
 
 def _bits_of_check(store: Store, mistake: str, check: str, reference: Reference | None) -> float | None:
