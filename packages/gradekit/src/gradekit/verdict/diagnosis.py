@@ -9,6 +9,8 @@ sentence, a choice of two, or none.
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
 from math import lgamma, log
 from typing import Any
 
@@ -51,6 +53,34 @@ class FailedExercise:
     #: the messages of the failed checks, by name (see `gradekit.verdict.explanation`)
     messages: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def compared(self) -> Set[str]:
+        """The names of the checks that compared values with recorded ones."""
+        return {check.rpartition("::")[2] for check in self.references}
+
+
+def diagnoses_of_checks(
+    store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]
+) -> dict[str, Diagnosis]:
+    """The diagnosis of each failed check that has one: all have that of the exercise, or each that of one of two mistakes.
+
+    Two mistakes are named only if together they fail the same checks, each is proved by checks that it alone fails, and
+    no other two are. A check that both fail gets no diagnosis.
+    """
+    if any(_fits(store, mistake, exercise) for mistake in mistakes):
+        diagnosis = diagnose(store, exercise, mistakes)
+        return dict.fromkeys(exercise.failed, diagnosis) if diagnosis.mistake else {}
+    pairs = _two_that_fit(store, exercise, mistakes)
+    if len({frozenset(mistake.sentence for mistake in pair) for pair in pairs}) != 1:
+        return {}
+    fails = {mistake.name: store.fails(mistake.exercise, mistake.name) or set() for mistake in pairs[0]}
+    return {
+        check: Diagnosis(mistake.name, mistake.sentence)
+        for mistake in pairs[0]
+        for check in fails[mistake.name]
+        if sum(check in failed for failed in fails.values()) == 1
+    }
+
 
 def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> Diagnosis:
     """The one mistake of the exercise that agrees with all of its checks, or a question about two.
@@ -72,22 +102,49 @@ def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]
 
 
 def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
-    if store.fails(mistake.exercise, mistake.name) != exercise.failed or not mistake.confirmed_by(
-        exercise.code
-    ):
+    if store.fails(mistake.exercise, mistake.name) != exercise.failed:
         return False
+    bits = _bits_of_checks(store, mistake, exercise, exercise.failed | exercise.compared)
+    return bits is not None and (bits >= ENOUGH or bool(mistake.uses or mistake.lacks))
+
+
+def _two_that_fit(
+    store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]
+) -> list[tuple[Mistake, Mistake]]:
+    """The pairs that fail exactly these checks together, if each is proved by those that the other one doesn't fail."""
+    fails = {mistake.name: store.fails(mistake.exercise, mistake.name) or set() for mistake in mistakes}
+    parts = [mistake for mistake in mistakes if set() < fails[mistake.name] < exercise.failed]
+
+    def proved(one: Mistake, other: Mistake) -> bool:
+        own = fails[one.name] - fails[other.name]
+        return (_bits_of_checks(store, one, exercise, own) or 0.0) >= ENOUGH
+
+    return [
+        (one, other)
+        for one, other in combinations(parts, 2)
+        if fails[one.name] | fails[other.name] == exercise.failed and proved(one, other) and proved(other, one)
+    ]
+
+
+def _bits_of_checks(
+    store: Store, mistake: Mistake, exercise: FailedExercise, checks: Set[str]
+) -> float | None:
+    """How strongly these checks and the code suggest the mistake, in bits; None if they contradict it."""
+    if not mistake.confirmed_by(exercise.code):
+        return None
     bits = 0.0
     recorded_as = next((check.rpartition("::")[0] for check in exercise.references), mistake.exercise)
-    for check in {f"{recorded_as}::{name}" for name in exercise.failed} | exercise.references.keys():
+    for name in checks:
+        check = f"{recorded_as}::{name}"
         evidence = _bits_of_check(store, mistake.name, check, exercise.references.get(check))
         if evidence is None:
-            return False
+            return None
         bits += evidence
     recorded = store.recorded_messages(mistake.exercise, mistake.name)
-    messages = [(exercise.messages.get(check, ""), recorded.get(check, "")) for check in exercise.failed]
+    messages = [(exercise.messages.get(check, ""), recorded.get(check, "")) for check in checks]
     if not all(agrees(*pair) for pair in messages):
-        return False
-    return bits + _bits_of_messages(messages) >= ENOUGH or bool(mistake.uses or mistake.lacks)
+        return None
+    return bits + _bits_of_messages(messages)
 
 
 def _bits_of_messages(messages: Sequence[tuple[str, str]]) -> float:
