@@ -171,16 +171,35 @@ wrong.says("A")
 """
 
 
+ZEROS = 'wrong.unnamed("Zeros have many causes.")\n'
+
+
+def test_a_mistake_without_a_diagnosis_says_why(tiny_course):
+    path = tiny_course.checks.parent / "mistakes.py"
+    dear = DEAR + 'wrong.costs("Nothing is computed.")\n'
+    path.write_text(dear)
+    record(tiny_course.assignment, workers=1)
+    (problem,) = run_audit(tiny_course.assignment, workers=1).problems
+    assert problem.startswith("no diagnosis: nothing gets none; ") and problem.endswith("`unnamed`")
+    path.write_text(dear + ZEROS)
+    assert run_audit(tiny_course.assignment, workers=1).problems == []
+    path.write_text(dear.replace("0 * x", "0.37 * x + 1") + ZEROS)
+    record(tiny_course.assignment, workers=1)
+    assert run_audit(tiny_course.assignment, workers=1).problems == [
+        "nothing is said to get no diagnosis (`unnamed`), but gets one: remove the reason"
+    ]
+
+
 def test_a_mistake_that_costs_nearly_all_says_why(tiny_course):
     path = tiny_course.checks.parent / "mistakes.py"
-    path.write_text(DEAR)
+    path.write_text(DEAR + ZEROS)
     record(tiny_course.assignment, workers=1)
     audit = run_audit(tiny_course.assignment, workers=1)
     assert audit.problems == [
         "out of proportion: nothing costs 90% of its exercise; between 5% and 70%, or say why with `costs`"
     ]
     assert " 90%  " in "\n".join(audit_lines(audit))
-    path.write_text(DEAR + 'wrong.costs("Nothing is computed.")\n')
+    path.write_text(DEAR + ZEROS + 'wrong.costs("Nothing is computed.")\n')
     assert run_audit(tiny_course.assignment, workers=1).problems == []
     path.write_text(DEAR + 'wrong.costs("Nothing is computed.", "something")\n')
     with pytest.raises(CourseError, match="mistakes that don't exist: something"):

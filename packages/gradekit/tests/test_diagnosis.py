@@ -10,7 +10,7 @@ from gradekit.checks.comparison import CheckFailure
 from gradekit.checks.reference import Reference, Store, to_stored
 from gradekit.checks.variants import Mistake
 from gradekit.inside.arrays import copied
-from gradekit.verdict.diagnosis import Diagnosis, FailedExercise, diagnose
+from gradekit.verdict.diagnosis import Diagnosis, FailedExercise, diagnose, diagnoses_of_checks
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -40,8 +40,17 @@ class Known:
             self.store.tensors |= dict([to_stored(f"test_x::{check}/mistakes/{one.name}/output", value)])
         return self
 
-    def of(self, fails, code=(), said=None, **values):
-        """The diagnosis of an answer that fails these checks, which say this, with these values."""
+    def of(self, *answer, **values):
+        """The diagnosis of an answer that fails these checks, with these values (see `answered`)."""
+        return diagnose(self.store, self.answered(*answer, **values), self.mistakes)
+
+    def each_of(self, *answer, **values):
+        """The ids of the mistakes that an answer gets in its checks, by check."""
+        found = diagnoses_of_checks(self.store, self.answered(*answer, **values), self.mistakes)
+        return {check: diagnosis.mistake for check, diagnosis in found.items()}
+
+    def answered(self, fails, code=(), said=None, **values):
+        """An answer that fails these checks, which say this, with these values."""
         references = {}
         for check, value in values.items():
             name = f"test_x::{check}"
@@ -50,9 +59,7 @@ class Known:
                 references[name].assert_close(
                     copied(value) if isinstance(value, torch.Tensor) else value, name="output"
                 )
-        return diagnose(
-            self.store, FailedExercise(set(fails), references, list(code), said or {}), self.mistakes
-        )
+        return FailedExercise(set(fails), references, list(code), said or {})
 
 
 def test_a_mistake_is_named_that_fails_the_same_checks_with_the_same_values():
@@ -174,6 +181,38 @@ def test_two_mistakes_that_fit_are_offered_as_a_question():
     )
     known.add(mistake("third"), ["test_value"], test_value=2 * RIGHT)
     assert known.of(["test_value"], test_value=2 * RIGHT) == Diagnosis()
+
+
+VALUES = {"test_value": 2 * RIGHT, "test_other": 5 * RIGHT}
+
+
+def two_known():
+    return (
+        Known()
+        .add(mistake("doubled"), ["test_value", "test_shared"], test_value=2 * RIGHT)
+        .add(mistake("no_eval"), ["test_mode", "test_shared"], {"test_mode": EVAL})
+    )
+
+
+def test_two_mistakes_are_named_where_each_is_proved_by_checks_that_it_alone_fails():
+    known, both = two_known(), ["test_value", "test_mode", "test_shared"]
+    answer = both, (), {"test_mode": EVAL}
+    assert known.each_of(*answer, test_value=2 * RIGHT) == {"test_value": "doubled", "test_mode": "no_eval"}
+    assert known.each_of([*both, "test_third"], *answer[1:], test_value=2 * RIGHT) == {}
+    assert known.each_of(both, test_value=2 * RIGHT) == {}  # the mode check says nothing
+    assert known.each_of(*answer, test_value=3 * RIGHT) == {}
+    assert known.of(*answer, test_value=2 * RIGHT) == Diagnosis()  # neither explains all checks
+
+
+def test_of_two_pairs_that_fit_none_is_named():
+    known = two_known().add(mistake("twice"), ["test_value"], test_value=2 * RIGHT)
+    answer = ["test_value", "test_mode", "test_shared"], (), {"test_mode": EVAL}
+    assert known.each_of(*answer, test_value=2 * RIGHT) == {}
+
+
+def test_one_mistake_that_explains_all_checks_is_named_in_each_of_them():
+    known = two_known().add(mistake("all"), list(VALUES), **VALUES)
+    assert known.each_of(list(VALUES), **VALUES) == dict.fromkeys(VALUES, "all")
 
 
 def test_mistakes_with_one_sentence_count_as_one():

@@ -122,7 +122,9 @@ def _two_that_fit(
     return [
         (one, other)
         for one, other in combinations(parts, 2)
-        if fails[one.name] | fails[other.name] == exercise.failed and proved(one, other) and proved(other, one)
+        if fails[one.name] | fails[other.name] == exercise.failed
+        and proved(one, other)
+        and proved(other, one)
     ]
 
 
@@ -151,7 +153,9 @@ def _bits_of_messages(messages: Sequence[tuple[str, str]]) -> float:
     """The bits in the messages that an answer shares with a mistake; each pair is what both say in one check."""
     shared = {message for message, recorded in messages if message == recorded}
     if any(message != recorded for message, recorded in messages if message.startswith(RAISED) and recorded):
-        shared = {message for message in shared if bits_of_message(message) >= ENOUGH}  # it is written another way
+        shared = {
+            message for message in shared if bits_of_message(message) >= ENOUGH
+        }  # it is written another way
     return sum(map(bits_of_message, shared))
 
 
