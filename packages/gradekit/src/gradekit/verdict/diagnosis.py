@@ -29,6 +29,8 @@ from gradekit.verdict.explanation import RAISED, agrees, bits_of_message
 OR = "|"
 _MOST_FITTING = 2
 _MOST_BITS = 40.0
+#: the bits that each of two mistakes needs: there are many pairs, and one number in a loose comparison proves little
+_ENOUGH_OF_TWO = 20.0
 #: fractions with this denominator, such as 0.5, are often equal by chance
 _SIMPLE = 64
 
@@ -117,7 +119,7 @@ def _two_that_fit(
 
     def proved(one: Mistake, other: Mistake) -> bool:
         own = fails[one.name] - fails[other.name]
-        return (_bits_of_checks(store, one, exercise, own) or 0.0) >= ENOUGH
+        return (_bits_of_checks(store, one, exercise, own) or 0.0) >= _ENOUGH_OF_TWO
 
     return [
         (one, other)

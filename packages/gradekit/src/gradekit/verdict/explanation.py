@@ -16,7 +16,6 @@ from gradekit.codecs.figure_codec import Figure
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float
 from gradekit.relations import WrongValue, in_play, relation_of
-from gradekit.relations.numbers import ENOUGH
 from gradekit.relations.plain import meaning_of, sizes_relation, unpacking_relation
 from gradekit.session.module import Module
 from gradekit.session.proxy import Student, asked_by
@@ -40,8 +39,8 @@ RAISED = "raised "
 #: the cause of a missing argument, if the function is no method
 _SELF = "Its first parameter is `self`, which got the first argument: only functions inside a class need `self`, so remove it."
 _INDEX, _RUNTIME = f"{RAISED}IndexError", f"{RAISED}RuntimeError"
-#: the bits in an exception about sizes or indices that don't fit: several mistakes raise it for the same sizes
-_OF_SIZES = 5.0
+#: the bits in a sentence that says what was wrong; and in an exception about sizes, which several mistakes raise
+_OF_SENTENCE, _OF_SIZES = 20.0, 5.0
 _PLACE = re.compile(r" in line \d+ of the cell `[^`]*`(: `.*`)?", re.DOTALL)
 #: words that the student wrote
 _OWN_WORDS = re.compile(r"( raised \w+): .*| It says: .*", re.DOTALL)
@@ -243,8 +242,8 @@ def bits_of_message(text: str) -> float:
     if text.startswith((_INDEX, _RUNTIME)):
         if any(letter.isdigit() for letter in text):
             return _OF_SIZES
-        return 0.0 if text.startswith(_INDEX) else ENOUGH
-    return ENOUGH
+        return 0.0 if text.startswith(_INDEX) else _OF_SENTENCE
+    return _OF_SENTENCE
 
 
 def _lettered(text: str) -> str:
