@@ -4,7 +4,7 @@ The order is that of the cost, and of what can rule a mistake out. First, the se
 code, which need no numbers and rule out most mistakes. Next, the values of each check: one that contradicts a mistake
 rules it out, and the others add up as bits of evidence. Then the messages, which do the same where no value is compared.
 Last, all mistakes that are left are counted by their sentences, since only then is it known whether the answer is one
-sentence, a choice of two, or none.
+sentence, a choice of two, or none. Pairs of mistakes are tried only if no single one fits.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -37,10 +37,10 @@ _SIMPLE = 64
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The ids of the mistakes that fit, joined by `OR`, and the text that the student reads; empty if none does."""
+    """The ids of the mistakes that fit, joined by `OR`, and the text that the student reads."""
 
-    mistake: str = ""
-    text: str = ""
+    mistake: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -61,40 +61,29 @@ class FailedExercise:
         return {check.rpartition("::")[2] for check in self.references}
 
 
-def diagnoses_of_checks(
-    store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]
-) -> dict[str, Diagnosis]:
-    """The diagnosis of each failed check that has one: all have that of the exercise, or each that of one of two mistakes.
-
-    Two mistakes are named only if together they fail the same checks, each is proved by checks that it alone fails, and
-    no other two are. A check that both fail gets no diagnosis.
-    """
-    if any(_fits(store, mistake, exercise) for mistake in mistakes):
-        diagnosis = diagnose(store, exercise, mistakes)
-        return dict.fromkeys(exercise.failed, diagnosis) if diagnosis.mistake else {}
-    pairs = _two_that_fit(store, exercise, mistakes)
-    if len({frozenset(mistake.sentence for mistake in pair) for pair in pairs}) != 1:
-        return {}
-    fails = {mistake.name: store.fails(mistake.exercise, mistake.name) or set() for mistake in pairs[0]}
-    return {
-        check: Diagnosis(mistake.name, mistake.sentence)
-        for mistake in pairs[0]
-        for check in fails[mistake.name]
-        if sum(check in failed for failed in fails.values()) == 1
-    }
-
-
-def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> Diagnosis:
-    """The one mistake of the exercise that agrees with all of its checks, or a question about two.
+def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> dict[str, Diagnosis]:
+    """The diagnosis of each failed check that has one: the mistake that agrees with all checks, or a question about two.
 
     A mistake agrees if it fails the same checks, with the same wrong values and, where no value is compared, with the same
     message. Values such as True or a small number are no proof: they decide only where a message or the mistake's test
     on the code confirms it.
+
+    If none agrees, two may explain the exercise together: they fail the same checks, and each is proved by those that it
+    alone fails. If there is one such pair, these checks get its names, and a check that both fail gets none.
     """
-    fitting = [mistake for mistake in mistakes if _fits(store, mistake, exercise)]
+    if fitting := [mistake for mistake in mistakes if _fits(store, mistake, exercise)]:
+        diagnosis = _one_or_a_question(fitting)
+        return dict.fromkeys(exercise.failed, diagnosis) if diagnosis else {}
+    pairs = _two_that_fit(store, exercise, mistakes)
+    if len({frozenset(mistake.sentence for mistake, _ in pair) for pair in pairs}) != 1:
+        return {}
+    return {check: Diagnosis(mistake.name, mistake.sentence) for mistake, own in pairs[0] for check in own}
+
+
+def _one_or_a_question(fitting: Sequence[Mistake]) -> Diagnosis | None:
     sentences = {mistake.sentence: mistake for mistake in reversed(fitting)}
-    if not 0 < len(sentences) <= _MOST_FITTING:
-        return Diagnosis()
+    if len(sentences) > _MOST_FITTING:
+        return None
     chosen = [mistake for mistake in fitting if sentences[mistake.sentence] is mistake]
     names = OR.join(mistake.name for mistake in chosen)
     texts = [mistake.sentence for mistake in chosen]
@@ -112,21 +101,21 @@ def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
 
 def _two_that_fit(
     store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]
-) -> list[tuple[Mistake, Mistake]]:
-    """The pairs that fail exactly these checks together, if each is proved by those that the other one doesn't fail."""
+) -> list[list[tuple[Mistake, Set[str]]]]:
+    """The pairs that fail exactly these checks together; each mistake with the checks that it alone fails, which prove it."""
     fails = {mistake.name: store.fails(mistake.exercise, mistake.name) or set() for mistake in mistakes}
     parts = [mistake for mistake in mistakes if set() < fails[mistake.name] < exercise.failed]
-
-    def proved(one: Mistake, other: Mistake) -> bool:
-        own = fails[one.name] - fails[other.name]
-        return (_bits_of_checks(store, one, exercise, own) or 0.0) >= _ENOUGH_OF_TWO
-
-    return [
-        (one, other)
+    pairs = [
+        [(one, fails[one.name] - fails[other.name]), (other, fails[other.name] - fails[one.name])]
         for one, other in combinations(parts, 2)
         if fails[one.name] | fails[other.name] == exercise.failed
-        and proved(one, other)
-        and proved(other, one)
+    ]
+    return [
+        pair
+        for pair in pairs
+        if all(
+            (_bits_of_checks(store, mistake, exercise, own) or 0.0) >= _ENOUGH_OF_TWO for mistake, own in pair
+        )
     ]
 
 

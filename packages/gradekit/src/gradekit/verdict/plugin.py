@@ -26,7 +26,7 @@ from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
 from gradekit.verdict.bounds import bounded
 from gradekit.verdict.changed_below import ChangedBelow
-from gradekit.verdict.diagnosis import Diagnosis, FailedExercise, diagnoses_of_checks
+from gradekit.verdict.diagnosis import FailedExercise, diagnose
 from gradekit.verdict.explanation import comparable_message, explain, relation_to, shown, steps_before
 from gradekit.verdict.fingerprint import fingerprint_of
 from gradekit.verdict.opened import open_notebook
@@ -73,10 +73,9 @@ class Checking:
                 {check.name: self.messages.get(f"{name}::{check.name}", "") for check in failed},
             )
             own = [mistake for mistake in mistakes if mistake.exercise == exercise.grade_id]
-            diagnoses = diagnoses_of_checks(self.store, known, own)
+            found = diagnose(self.store, known, own)
             for check in failed:
-                if check.outcome == CheckOutcome.FAILED:
-                    diagnosis = diagnoses.get(check.name, Diagnosis())
+                if check.outcome == CheckOutcome.FAILED and (diagnosis := found.get(check.name)):
                     check.mistake, check.diagnosis = diagnosis.mistake, diagnosis.text
 
 
