@@ -275,7 +275,7 @@ def test_a_mistake_in_another_notebook_than_the_first_is_audited(tiny_course):
     with (folder / "mistakes.py").open("a") as file:
         file.write(
             'MISTAKES.append(Mistake("third", cell="half", edits=[("x / 2", "x / 3")], '
-            'about=["test_half_of_even"], sentence="A third."))\n'
+            'about=["test_half_of_even"], sentence="A third.", unnamed="Few values."))\n'
         )
     record(tiny_course.assignment, workers=1)
     audit = run_audit(tiny_course.assignment, workers=1)
