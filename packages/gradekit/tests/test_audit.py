@@ -176,7 +176,8 @@ ZEROS = 'wrong.unnamed("Zeros have many causes.")\n'
 
 def test_a_mistake_without_a_diagnosis_says_why(tiny_course):
     path, checks = tiny_course.checks.parent / "mistakes.py", tiny_course.checks.read_text()
-    tiny_course.checks.write_text(checks.split("@points(2)")[0])  # the others have messages, which are evidence
+    # the others have messages, which are evidence
+    tiny_course.checks.write_text(checks.split("@points(2)")[0])
     dear = DEAR + 'wrong.costs("Nothing is computed.")\n'
     path.write_text(dear)
     record(tiny_course.assignment, workers=1)
