@@ -72,7 +72,7 @@ def test_a_mistake_is_named_that_fails_the_same_checks_with_the_same_values():
 
 
 def test_a_mistake_may_return_numbers_in_place_of_text():
-    numbers, known = np.array([0, 1, 0]), Known()
+    numbers, known = np.array([0.137, 1.291, 0.553]), Known()
     known.store.tensors |= dict([to_stored("test_x::test_value/expected/output", np.array(["a", "b", "a"]))])
     known.add(mistake("indices"), ["test_value"], test_value=numbers)
     assert known.of(["test_value"], test_value=numbers.copy()).mistake == "indices"

@@ -228,7 +228,7 @@ class Mistakes(Answers[Mistake]):
         """
         self._explain(names, unnamed=reason)
 
-    def _explain(self, names: tuple[str, ...], **reason: str) -> None:
+    def _explain(self, names: tuple[str, ...], **reason: Any) -> None:
         wanted = {self.prefix + name for name in names} or {self._last().name}
         if unknown := wanted - {entry.name for entry in self._entries}:
             raise CourseError(

@@ -101,7 +101,7 @@ def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
 
 def _two_that_fit(
     store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]
-) -> list[list[tuple[Mistake, Set[str]]]]:
+) -> list[list[tuple[Mistake, set[str]]]]:
     """The pairs that fail exactly these checks together; each mistake with the checks that it alone fails, which prove it."""
     fails = {mistake.name: store.fails(mistake.exercise, mistake.name) or set() for mistake in mistakes}
     parts = [mistake for mistake in mistakes if set() < fails[mistake.name] < exercise.failed]
