@@ -171,6 +171,27 @@ wrong.says("A")
 """
 
 
+ZEROS = 'wrong.unnamed("Zeros have many causes.")\n'
+
+
+def test_a_mistake_without_a_diagnosis_says_why(tiny_course):
+    path, checks = tiny_course.checks.parent / "mistakes.py", tiny_course.checks.read_text()
+    # the others have messages, which are evidence
+    tiny_course.checks.write_text(checks.split("@points(2)")[0])
+    dear = DEAR + 'wrong.costs("Nothing is computed.")\n'
+    path.write_text(dear)
+    record(tiny_course.assignment, workers=1)
+    (problem,) = run_audit(tiny_course.assignment, workers=1).problems
+    assert problem.startswith("no diagnosis: nothing gets none; ") and problem.endswith("`unnamed`")
+    path.write_text(dear + ZEROS)
+    assert run_audit(tiny_course.assignment, workers=1).problems == []
+    path.write_text(dear.replace("0 * x", "0.37 * x + 1") + ZEROS)
+    record(tiny_course.assignment, workers=1)
+    assert run_audit(tiny_course.assignment, workers=1).problems == [
+        "nothing is said to get no diagnosis (`unnamed`), but gets one: remove the reason"
+    ]
+
+
 def test_a_mistake_that_costs_nearly_all_says_why(tiny_course):
     path = tiny_course.checks.parent / "mistakes.py"
     path.write_text(DEAR)
@@ -255,7 +276,7 @@ def test_a_mistake_in_another_notebook_than_the_first_is_audited(tiny_course):
     with (folder / "mistakes.py").open("a") as file:
         file.write(
             'MISTAKES.append(Mistake("third", cell="half", edits=[("x / 2", "x / 3")], '
-            'about=["test_half_of_even"], sentence="A third."))\n'
+            'about=["test_half_of_even"], sentence="A third.", unnamed="Few values."))\n'
         )
     record(tiny_course.assignment, workers=1)
     audit = run_audit(tiny_course.assignment, workers=1)

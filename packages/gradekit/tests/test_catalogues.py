@@ -185,6 +185,7 @@ wrong.costs("Every value is wrong.")
 wrong.about("test_value", "test_gradient")
 wrong("zero").source("def double(x):\\n    return 0")
 wrong.says("You return zero.")
+wrong.unnamed("Zero has many causes.", "zero", "both")
 """
 SQUARED = Mistake(
     "double_squared",
@@ -206,6 +207,11 @@ def test_mistakes_are_written_one_after_another_below_their_checks(tiny_course):
     squared, both, zero = written(tiny_course, WRITTEN)
     assert squared == SQUARED
     assert (both.edits, both.cost) == ([("2", "3"), (" x", " -x")], "Every value is wrong.")
+    assert (squared.unnamed, both.unnamed, zero.unnamed) == (
+        "",
+        "Zero has many causes.",
+        "Zero has many causes.",
+    )
     assert (zero.source, zero.about) == ("def double(x):\n    return 0", ("test_value", "test_gradient"))
 
 

@@ -120,3 +120,7 @@ wrong("too_long_unnamed", ", but max_seq_len is {max_seq_len}", "")
 wrong.says("The error message for a sequence that is too long doesn't name both lengths.")
 wrong("just_as_long_refused", "if length > max_seq_len:", "if length >= max_seq_len:")
 wrong.says("A sequence of exactly max_seq_len positions raises an error, but it fits into the table.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.", "buffer_divided_by_root"
+)

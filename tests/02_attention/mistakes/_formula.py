@@ -43,7 +43,7 @@ def of_the_formula(wrong, unequal, large, heads, hygiene):
     wrong.about(large)
     wrong("exp_without_the_largest", softmax, "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)")
     wrong.says("The exponential of a large score overflows to infinity, and infinity / infinity is NaN.")
-    wrong.says("Subtract the largest score of each row first, or use torch.softmax.")
+    wrong.says("Subtract the largest score of each row first, or use torch.softmax.", uses=("*exp",))
 
     wrong.about("test_gradients")
     wrong("weights_detached", "weights @ v", "weights.detach() @ v")

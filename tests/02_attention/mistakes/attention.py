@@ -48,3 +48,5 @@ wrong.about("test_inputs_unchanged")
 wrong("q_changed_in_place", "scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)")
 wrong.to("q /= math.sqrt(d_k)\n    scores = q @ k.transpose(-2, -1)")
 wrong.says("`q /= …` modifies the caller's tensor. Write `q = q / …`, which creates a new one.")
+
+wrong.unnamed("Its exceptions have other causes, too.", "batch_axis_counted_from_the_front")

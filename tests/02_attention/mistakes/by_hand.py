@@ -41,3 +41,7 @@ wrong.says("A row of the weights belongs to one query, so leave them as they are
 wrong("hand_plain_average", "weights @ v", "v.mean(dim=-2, keepdim=True).expand_as(v)")
 wrong.says("Your result is the plain average of v, the same for every token.")
 wrong.says("Use `weights` to weight the average.")
+
+wrong.unnamed(
+    "Its values are too few and simple: other mistakes return them, too.", "hand_softmax_over_heads"
+)

@@ -83,3 +83,10 @@ wrong.says("Your check doesn't test whether the scores are still the same after 
 wrong("check_keeps_no_copy", "before = scores.clone()", "before = scores")
 wrong.says("`before = scores` is the same tensor under a second name, so it changes as well.")
 wrong.says("Use `scores.clone()`.")
+
+wrong.unnamed(
+    "A test that rejects every correct function can do so for many reasons.",
+    "check_for_exact_equality",
+    "check_with_a_wrong_example",
+    "check_of_the_columns",
+)

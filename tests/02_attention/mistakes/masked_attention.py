@@ -109,7 +109,7 @@ wrong.says("Its weights and output have to be zeros.")
 wrong("no_key_left_zeroes_the_output_alone", ZERO, "pass")
 wrong.edit("output = weights @ v", "output = weights @ v if mask is None else weights @ v * has_a_key")
 wrong.says("For a query that may attend to nothing, your output is zero, but the weights are not.")
-wrong.says("Both have to be zeros.")
+wrong.says("Both have to be zeros.", uses=("any",))
 wrong("no_key_left_zeroes_the_weights_alone", ZERO, "pass")
 wrong.edit("return output, weights", "return output, weights if mask is None else weights * has_a_key")
 wrong.says("For a query that may attend to nothing, your weights are zero, but the output is not.")
@@ -166,3 +166,8 @@ wrong.says(
     "Write `mask = mask | …`, which creates a new one."
 )
 wrong.costs(ONE_PROPERTY)
+
+wrong.unnamed(
+    "Its values are too few and simple: other mistakes return them, too.",
+    "masked_after_the_softmax_and_rescaled",
+)

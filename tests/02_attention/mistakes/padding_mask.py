@@ -21,12 +21,18 @@ wrong.says("You hide everything after the first padding token. Hide only the pad
 
 wrong.about("test_shape")
 wrong("padding_on_the_query_axis", "unsqueeze(1)", "unsqueeze(2)")
-wrong.says("You put the tokens on the query axis. The mask hides keys, which are the last axis.")
+wrong.says(
+    "You put the tokens on the query axis. The mask hides keys, which are the last axis.",
+    uses=("*unsqueeze*",),
+)
 wrong("padding_without_a_query_axis", ".unsqueeze(1)", "")
-wrong.says("Your mask has shape (batch, length). Add an axis of size 1 for the queries: (batch, 1, length).")
+wrong.says(
+    "Your mask has shape (batch, length). Add an axis of size 1 for the queries: (batch, 1, length).",
+    lacks=("*unsqueeze*",),
+)
 wrong("padding_with_a_head_axis", "unsqueeze(1)", "unsqueeze(1).unsqueeze(1)")
 wrong.says("Your mask has one axis too many: (batch, 1, 1, length).")
-wrong.says("The exercise asks for (batch, 1, length).")
+wrong.says("The exercise asks for (batch, 1, length).", uses=("*unsqueeze*",))
 wrong("padding_hides_rows_too")
 wrong.edit("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1) & is_token.unsqueeze(2)")
 wrong.says("You also hide the rows of the padding, which makes the mask (batch, length, length).")
@@ -47,7 +53,10 @@ wrong.says("You also hide ids smaller than pad_idx. Hide only pad_idx itself.")
 wrong.about("test_hides_the_pads", "test_shape")
 wrong("padding_of_all_sequences_joined")
 wrong.edit("is_token = ids != pad_idx", "is_token = (ids != pad_idx).any(dim=0, keepdim=True)")
-wrong.says("You made one mask for the whole batch, so the padding of shorter sequences can be visible.")
+wrong.says(
+    "You made one mask for the whole batch, so the padding of shorter sequences can be visible.",
+    uses=("any",),
+)
 wrong.costs(ABOUT_THE_MASK)
 
 wrong.about("test_is_boolean")

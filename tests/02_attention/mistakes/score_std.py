@@ -15,7 +15,7 @@ wrong("mean_of_the_scores", "scores.std()", "scores.mean()")
 wrong.says(
     "You return the mean of the scores, which is about 0. Return their standard deviation.",
     uses=("*mean",),
-    lacks=("*std", "*var", "*sqrt*", "*pow*", "*square*", "*abs*"),
+    lacks=("*std", "*var", "*pow*", "*square*", "*abs*"),
 )
 wrong("uniform_numbers", "q = torch.randn(pairs, d_k)", "q = torch.rand(pairs, d_k)")
 wrong.edit("k = torch.randn(pairs, d_k)", "k = torch.rand(pairs, d_k)")

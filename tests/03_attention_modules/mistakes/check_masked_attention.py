@@ -63,3 +63,8 @@ wrong.says("All sequences of your batch have the same mask. Give them different 
 wrong.about("test_no_mask")
 wrong("check_always_with_a_mask", '("without a mask", function(q, k, v), plain),', "")
 wrong.says("Your check never leaves the mask out.")
+
+wrong.unnamed(
+    "A test that rejects every correct function can do so for many reasons.",
+    "check_expects_the_opposite_mask",
+)

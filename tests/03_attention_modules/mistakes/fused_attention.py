@@ -112,7 +112,7 @@ wrong.to("""scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
         scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
         weights = torch.softmax(scores, dim=-1)""")
 wrong.says("A query that may attend to nothing gets NaN.")
-wrong.says("It should get zeros, as masked_attention returns them.")
+wrong.says("It should get zeros, as masked_attention returns them.", lacks=("masked_attention",))
 wrong.costs(ONE_PROPERTY)
 wrong("no_key_left_is_an_average", CALL)
 wrong.to("""scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
@@ -184,3 +184,8 @@ wrong("mask_changed")
 wrong.edit("mask = mask.unsqueeze(-3)", "mask.logical_not_()\n            mask = ~mask.unsqueeze(-3)")
 wrong.says("You modified the mask in place. Leave the inputs unchanged.")
 wrong.costs(ONE_PROPERTY)
+
+wrong.unnamed("Its exceptions have other causes, too.", "mask_axis_from_the_front", "mask_without_the_axis")
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.", "dropout_in_evaluation"
+)

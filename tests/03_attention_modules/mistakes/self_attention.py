@@ -44,3 +44,9 @@ wrong.says("Your values have width key_dim. They should have width output_dim.")
 wrong("values_of_key_width_read")
 wrong.edit("self.v = nn.Linear(input_dim, output_dim)", "self.v = nn.Linear(key_dim, output_dim)")
 wrong.says("The layer v gets x, so its input width is input_dim.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.",
+    "nan_without_a_key",
+    "average_without_a_key",
+)

@@ -94,3 +94,7 @@ wrong.costs("Every check needs the tensor.")
 wrong.about("test_final_norm")
 wrong("final_norm_unused", "return self.norm(y)", "return y")
 wrong.says("You don't apply the final norm.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.", "embeddings_too_large"
+)

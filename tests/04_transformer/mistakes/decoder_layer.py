@@ -175,3 +175,5 @@ wrong.says("In post-norm you detach the memory, so the encoder never learns.")
 wrong.about("test_inputs_unchanged_and_dtype_kept")
 wrong("dl_changed_in_place", D_PRE_SELF, D_PRE_SELF.replace("y = y + ", "y += "))
 wrong.says("`y += ...` modifies the caller's y. Write `y = y + ...`.")
+
+wrong.unnamed("Its exceptions have other causes, too.", "dl_values_from_the_target", "dl_masks_exchanged")

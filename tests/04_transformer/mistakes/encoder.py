@@ -40,7 +40,10 @@ wrong.says("The embedding has no padding_idx, so training changes the padding ro
 
 wrong.about("test_returns_the_mask")
 wrong("mask_inverted_on_return", "return self.norm(x), mask", "return self.norm(x), ~mask")
-wrong.says("The mask that you return is True at padding. True has to mean that a token may be attended to.")
+wrong.says(
+    "The mask that you return is True at padding. True has to mean that a token may be attended to.",
+    uses=("*mask*",),
+)
 wrong("mask_without_its_axis", "return self.norm(x), mask", "return self.norm(x), mask[:, 0]")
 wrong.says("The mask that you return has no axis for the queries. Its shape should be (batch, 1, L_src).")
 wrong("memory_alone", "return self.norm(x), mask", "return self.norm(x)")
@@ -56,3 +59,7 @@ wrong.says(
 wrong.about("test_final_norm")
 wrong("final_norm_unused", "return self.norm(x), mask", "return x, mask")
 wrong.says("You don't apply the final norm.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.", "embeddings_too_large"
+)

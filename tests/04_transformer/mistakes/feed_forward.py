@@ -53,3 +53,5 @@ wrong.says("Your dropout acts on the input. It belongs on the hidden vector, aft
 wrong.about("test_gradients_and_dtype")
 wrong("ff_hidden_detached", RELU, "torch.relu(self.linear1(x)).detach()")
 wrong.says("You detached the hidden vector, so no gradient reaches linear1 and x.")
+
+wrong.unnamed("Its checks compare values for drawn inputs, of which none are recorded.", "ff_dropout_in_eval")

@@ -85,3 +85,9 @@ wrong.about("test_no_trace")
 wrong("check_misses_another_order_of_rows", COPIED, "given = rows")
 wrong.says("Your check doesn't notice that the order of `rows` changes.")
 wrong.says("Compare `rows` after the call with a copy from before it, and don't sort them.")
+
+wrong.unnamed(
+    "A test that rejects every correct function can do so for many reasons.",
+    "check_expects_the_order_of_rows",
+    "check_expects_one_result",
+)

@@ -44,8 +44,15 @@ wrong(
     "",
 )
 wrong.says("You compare tensors of different widths, which raises an error.")
-wrong.says("Pad the narrower one with PAD first.")
+wrong.says("Pad the narrower one with PAD first.", lacks=("pad", "cat", "full", "zeros", "new_*"))
 
 wrong.about("test_returns_a_float")
 wrong("a_tensor", ".mean().item()", ".mean()")
 wrong.says("You return a tensor. Convert it to a float with .item().")
+
+wrong.unnamed(
+    "Its values are too few and simple: other mistakes return them, too.",
+    "pads_not_compared",
+    "equal_widths_only",
+    "padded_on_the_left",
+)

@@ -45,3 +45,7 @@ wrong.about("test_targets_unchanged")
 wrong("targets_changed", "return torch.cat([bos, targets[:, :-1]], dim=1)")
 wrong.to("targets[:, 1:] = targets[:, :-1].clone()\n    targets[:, :1] = bos\n    return targets")
 wrong.says("You modified the targets in place, but the loss still needs them. Create a new tensor.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.", "eos_becomes_padding"
+)

@@ -61,3 +61,7 @@ wrong.says("Use no mask.")
 wrong.about("test_gradients")
 wrong("computed_without_gradients", "x = self.embedding(ids)", "x = self.embedding(ids).detach()")
 wrong.says("You detach the embedding, so it learns nothing.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.", "heads_from_the_width"
+)

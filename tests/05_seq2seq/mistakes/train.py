@@ -103,3 +103,10 @@ wrong.says("You don't return the losses.")
 wrong.about("test_losses_are_floats")
 wrong("losses_as_tensors", "losses.append(loss.item())", "losses.append(loss)")
 wrong.says("You store the losses as tensors, which keeps the graph of every step in memory. Use loss.item().")
+
+wrong.unnamed(
+    "More mistakes than two fail the same checks with the same messages.",
+    "cleared_before_the_step",
+    "no_optimizer_step",
+    "step_before_backward",
+)

@@ -64,3 +64,5 @@ wrong("unk_not_written", "if i not in (PAD, BOS):", "if i not in (PAD, BOS, UNK)
 wrong.says("You leave out unknown words. Write `<unk>` for them.")
 wrong("list_of_words", 'return " ".join(kept)', "return kept")
 wrong.says("You return the list of the words. Join them into one string, with spaces.")
+
+wrong.unnamed("Its values are too few and simple: other mistakes return them, too.", "pad_ends_the_text")

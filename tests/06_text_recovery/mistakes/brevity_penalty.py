@@ -8,7 +8,7 @@ wrong = Mistakes()
 
 wrong.about("test_too_short")
 wrong("bp_none", f"math.exp({EXPONENT})", "1.0")
-wrong.says("You don't penalize candidates that are too short.")
+wrong.says("You don't penalize candidates that are too short.", lacks=("exp",))
 wrong("bp_plain_quotient", f"math.exp({EXPONENT})", "candidate_length / reference_length")
 wrong.says("You return the quotient of the lengths. The penalty is e to the power of 1 - r / c.")
 wrong("bp_quotient_upside_down", EXPONENT, "1 - candidate_length / reference_length")

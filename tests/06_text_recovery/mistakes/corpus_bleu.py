@@ -72,7 +72,7 @@ wrong.says("You replace 0 matches by a small number. BLEU has to be 0 then.")
 
 wrong.about("test_brevity")
 wrong("bleu_no_brevity_penalty", "brevity_penalty(candidate_length, reference_length)", "1.0")
-wrong.says("You left out the brevity penalty.")
+wrong.says("Your score has no brevity penalty for candidates that are too short.", lacks=("brevity_penalty",))
 wrong("bleu_brevity_of_each_sentence", "brevity_penalty(candidate_length, reference_length)")
 wrong.to("sum(brevity_penalty(len(c), len(r)) for c, r in zip(candidates, references)) / len(candidates)")
 wrong.says("You took the mean of the sentences' brevity penalties.")
@@ -104,3 +104,7 @@ wrong("bleu_silent_about_numbers")
 wrong.edit('f"{len(candidates)} candidates can\'t be held against {len(references)} references"')
 wrong.to('"the lists differ in length"')
 wrong.says("The message of your ValueError doesn't name both numbers.")
+
+wrong.unnamed(
+    "Its values are too few and simple: other mistakes return them, too.", "bleu_zero_for_one_bad_sentence"
+)

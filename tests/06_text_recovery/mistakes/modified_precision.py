@@ -34,7 +34,7 @@ wrong("mp_short_ones_at_the_end", "range(len(tokens) - n + 1)", "range(len(token
 wrong.says("At the end of the sentence you also count pieces that are shorter than n.")
 wrong.costs(SAME_COUNTS)
 wrong("mp_short_sentence_as_one", "range(len(tokens) - n + 1)", "range(max(len(tokens) - n + 1, 1))")
-wrong.says("You count a sentence shorter than n as one n-gram. It has none.")
+wrong.says("You count a sentence shorter than n as one n-gram. It has none.", uses=("max",))
 wrong("mp_no_overlap", "range(len(tokens) - n + 1)", "range(0, len(tokens) - n + 1, n)")
 wrong.says("Your n-grams don't overlap. An n-gram begins at every token that has enough tokens after it.")
 wrong.costs(SAME_COUNTS)
@@ -52,9 +52,12 @@ wrong.costs(SAME_COUNTS)
 
 wrong.about("test_tokens_as_they_are")
 wrong("mp_case_ignored", "tuple(tokens[i : i + n])", "tuple(token.lower() for token in tokens[i : i + n])")
-wrong.says("You ignore case. `The` and `the` are different tokens.")
+wrong.says("You ignore case. `The` and `the` are different tokens.", uses=("lower", "casefold", "upper"))
 wrong("mp_joined_without_space", "tuple(tokens[i : i + n])", '"".join(tokens[i : i + n])')
-wrong.says("You join the tokens of an n-gram into one string, so `ab` `c` equals `a` `bc`. Use a tuple.")
+wrong.says(
+    "You join the tokens of an n-gram into one string, so `ab` `c` equals `a` `bc`. Use a tuple.",
+    uses=("join",),
+)
 wrong("mp_letters", "        return Counter", '        tokens = "".join(tokens)\n        return Counter')
 wrong.says("You count letters. Count tokens.")
 

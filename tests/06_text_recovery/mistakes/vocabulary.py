@@ -32,7 +32,7 @@ wrong("voc_id_for_every_occurrence", "word for word, count in counts.items() if 
 wrong.to("word for sentence in sentences for word in sentence if counts[word] >= min_count")
 wrong.says("A word that occurs twice uses up two ids. Each word gets only one.")
 wrong("voc_length_without_symbols", "len(self.words)", "len(self.ids)")
-wrong.says("Your length leaves out the four symbols. They have ids too.")
+wrong.says("Your length leaves out the four symbols. They have ids too.", uses=("len",))
 
 wrong.about("test_unknown_words")
 wrong("voc_unknown_is_an_error", "self.ids.get(word, UNK)", "self.ids[word]")
@@ -53,7 +53,7 @@ wrong("voc_min_count_off_by_one", "count >= min_count", "count > min_count")
 wrong.says("Your comparison leaves out words that occur exactly `min_count` times.")
 wrong.says("They belong in the vocabulary.")
 wrong("voc_counts_sentences", "for word in sentence)", "for word in set(sentence))")
-wrong.says("You count the sentences that contain a word. Count every occurrence.")
+wrong.says("You count the sentences that contain a word. Count every occurrence.", uses=("set",))
 
 wrong.about("test_decode_and_symbols")
 wrong("voc_decode_goes_on_after_eos", "break", "continue")
@@ -64,9 +64,12 @@ wrong.says("Your `decode` writes EOS as a word. Stop before it.")
 wrong("voc_decode_writes_pad_and_bos", "if index not in (PAD, BOS):", "if index >= 0:")
 wrong.says("Your `decode` writes PAD and BOS as words. Leave them out.")
 wrong("voc_decode_drops_unk", "(PAD, BOS)", "(PAD, BOS, UNK)")
-wrong.says("Your `decode` leaves out UNK. Write it as `<unk>`, so that a reader sees that there was a word.")
+wrong.says(
+    "Your `decode` leaves out UNK. Write it as `<unk>`, so that a reader sees that there was a word.",
+    uses=("UNK",),
+)
 wrong("voc_decode_stops_at_pad", "if index == EOS", "if index in (PAD, EOS)")
-wrong.says("Your `decode` stops at PAD. Stop only at EOS.")
+wrong.says("Your `decode` stops at PAD. Stop only at EOS.", uses=("PAD",))
 
 wrong.about("test_decode_undoes_encode")
 wrong("voc_decode_to_one_string", "return words", 'return " ".join(words)')

@@ -44,3 +44,5 @@ wrong.says("You transposed the mask. Keep its shape.")
 wrong.about("test_inputs_unchanged")
 wrong("mask_inverted_in_place", "masked_fill(~mask,", "masked_fill(mask.logical_not_(),")
 wrong.says("You inverted the caller's mask in place. Use `~mask`, which creates a new one.")
+
+wrong.unnamed("Its exceptions have other causes, too.", "axes_from_the_front")

@@ -49,9 +49,9 @@ wrong.says("You return ten candidates, whatever k is. Use k.")
 
 wrong.about("test_appends_the_likeliest")
 wrong("nothing_appended", "new_ids = torch.cat([input_ids, likeliest], dim=1)", "new_ids = input_ids")
-wrong.says("You return the ids without the new one. Append the id of the likeliest token.")
+wrong.says("You return the ids without the new one. Append the id of the likeliest token.", lacks=("*cat*",))
 wrong("only_the_new_id", "new_ids = torch.cat([input_ids, likeliest], dim=1)", "new_ids = likeliest")
-wrong.says("You return only the new id. Keep the given ids in front of it.")
+wrong.says("You return only the new id. Keep the given ids in front of it.", lacks=("*cat*",))
 wrong("place_in_the_list_appended", "top.indices[:1].unsqueeze(0)", "top.values.argmax().reshape(1, 1)")
 wrong.says("You appended 0, an index in the list of candidates.")
 wrong.says("Append the id of the token in the vocabulary.")
@@ -60,4 +60,11 @@ wrong(
     "return new_ids, candidates",
     "new_ids = torch.tensor([tokenizer.encode(tokenizer.decode(new_ids[0]))])\n    return new_ids, candidates",
 )
-wrong.says("You decoded the ids and encoded the text again, which can change the tokens. Append to the ids.")
+wrong.says(
+    "You decoded the ids and encoded the text again, which can change the tokens. Append to the ids.",
+    uses=("encode",),
+)
+
+wrong.unnamed(
+    "Its values are too few and simple: other mistakes return them, too.", "place_in_the_list_appended"
+)

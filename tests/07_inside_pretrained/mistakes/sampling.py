@@ -80,3 +80,8 @@ wrong.says("Every step replaces the token of the previous step. Append it to the
 wrong.about("test_without_gradients")
 wrong("drawn_with_gradients", "with torch.no_grad():", "with torch.enable_grad():")
 wrong.says("The model runs with gradients on. Nothing is learned here: use `torch.no_grad()`.")
+
+wrong.unnamed("Its exceptions have other causes, too.", "greedy_forgotten")
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.", "drawn_without_temperature"
+)

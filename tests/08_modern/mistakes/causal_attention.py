@@ -121,3 +121,10 @@ wrong.about("test_float64_gradients_and_x_unchanged")
 wrong("no_gradients", "output, _ = grouped_attention(q, k, v, mask)")
 wrong.to("with torch.no_grad():\n            output, _ = grouped_attention(q, k, v, mask)")
 wrong.says("You attend under `torch.no_grad()`, so the queries, keys and values can't be trained.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.",
+    "base_ignored",
+    "base_for_queries_only",
+)
+wrong.unnamed("Its exceptions have other causes, too.", "own_memory")

@@ -62,3 +62,5 @@ wrong.says(
     "Your check doesn't notice rounded numbers: either all numbers of your text are whole, or it allows too "
     "large a difference."
 )
+
+wrong.unnamed("A test that rejects every correct function can do so for many reasons.", "check_expects_sums")

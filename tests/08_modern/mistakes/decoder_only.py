@@ -90,3 +90,12 @@ wrong.says("The embedding starts with a standard deviation of 1. Start with 1 / 
 wrong("fixed_start", "std=d_model**-0.5", "std=0.02")
 wrong.says("The embedding starts with a standard deviation of 0.02, whatever the width.")
 wrong.says("Start with 1 / √d_model.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.",
+    "base_not_passed_on",
+    "eps_not_passed_on",
+    "eps_of_the_first_norm_only",
+    "detached_table",
+    "one_cache_for_all",
+)

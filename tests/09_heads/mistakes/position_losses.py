@@ -64,3 +64,5 @@ wrong("halves_as_tensors", MEANS, "return first.mean(), second.mean()")
 wrong.says("`half_losses` returns tensors. Return Python floats.")
 wrong("halves_as_a_list", MEANS, "return [first.mean().item(), second.mean().item()]")
 wrong.says("`half_losses` returns a list. Return a pair: a tuple.")
+
+wrong.unnamed("Its checks compare values for drawn inputs, of which none are recorded.", "log_of_the_softmax")

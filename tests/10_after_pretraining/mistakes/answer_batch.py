@@ -47,7 +47,9 @@ wrong.says(
 wrong.about("test_pad_within_a_dialogue")
 wrong("pad_never_counts", RETURN)
 wrong.to("ids = torch.tensor(rows)\n    return ids, torch.tensor(marks) & (ids != pad)")
-wrong.says("An id that equals `pad` doesn't count in your answers. Go by the lengths, not by the ids.")
+wrong.says(
+    "An id that equals `pad` doesn't count in your answers. Go by the lengths, not by the ids.", uses=("pad",)
+)
 
 wrong.about("test_types_and_lists_unchanged")
 wrong("counts_as_numbers", RETURN, "return torch.tensor(rows), torch.tensor(marks).float()")

@@ -48,3 +48,5 @@ wrong("detached", RETURN, RETURN + ".detach()")
 wrong.says("Your result is cut off from the gradients, so the policy can't be trained with it.")
 wrong("counts_changed", LOG_PROBS, "counts[:, 0] = False\n    " + LOG_PROBS)
 wrong.says("You write into `counts`. Leave the arguments as they are.")
+
+wrong.unnamed("Its checks compare values for drawn inputs, of which none are recorded.", "log_of_the_softmax")

@@ -71,3 +71,7 @@ wrong("detached", RETURN, RETURN + ".detach()")
 wrong.says("Your loss is cut off from the gradients, so nothing can be trained with it.")
 wrong("counts_changed", COUNTED, "counts[:, 0] = False\n    counted = counts[:, 1:]")
 wrong.says("You write into `counts`. Leave the arguments as they are.")
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.", "multiplied_by_the_mask"
+)

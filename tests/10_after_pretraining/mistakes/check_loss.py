@@ -59,3 +59,9 @@ wrong.says("Your check never tries `counts` with other entries at position 0.")
 wrong("check_without_the_last_position", PLACES, "for place in range(7):")
 wrong.says("Your check doesn't notice if the logits at the last position count a little.")
 wrong.says("Change them, too, and allow no more than the table does.")
+
+wrong.unnamed(
+    "A test that rejects every correct function can do so for many reasons.",
+    "check_not_shifted",
+    "check_for_exact_equality",
+)

@@ -85,3 +85,9 @@ wrong("only_rank_0", "if rank < 1:", "if rank == 0:")
 wrong.says(
     "You raise no ValueError for a negative rank. Each rank below 1 should raise one that contains it."
 )
+
+wrong.unnamed(
+    "Its checks compare values for drawn inputs, of which none are recorded.",
+    "merged_without_the_factor",
+    "merged_without_the_change",
+)

@@ -95,7 +95,8 @@ def run_audit(
 ) -> Audit:
     """Grade the solution, the blank notebook and every variant, and list what is wrong with the checks.
 
-    - A mistake must lose points in a check that is about it, and must not get the diagnosis of another mistake.
+    - A mistake must lose points in a check that is about it, and must not get the diagnosis of another mistake. It must
+      get its own, or say why it doesn't.
     - The solution and the alternatives must earn full marks, and the blank notebook nothing.
     - A mistake must cost between 5 and 70 % of its exercise, or say why it doesn't.
     - An answer that computes nothing must not earn a whole exercise.
@@ -152,6 +153,13 @@ def _problems(audit: Audit) -> Iterator[str]:
         named = mistake_ids(results[mistake.name])
         if named and mistake.sentence not in {sentences[name] for name in named}:
             yield f"wrong diagnosis: {mistake.name} is taken for {', '.join(sorted(named))}"
+        if failed and not named and not mistake.unnamed:
+            yield (
+                f"no diagnosis: {mistake.name} gets none; compare more values through `reference`, give its check a "
+                "message of its own, or say why with `unnamed`"
+            )
+        if named and mistake.unnamed:
+            yield f"{mistake.name} is said to get no diagnosis (`unnamed`), but gets one: remove the reason"
     for alternative in audit.alternatives:
         for name in mistake_ids(results[alternative.name]):
             yield f"wrong diagnosis: {alternative.name} is taken for {name}"

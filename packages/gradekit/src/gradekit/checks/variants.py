@@ -76,7 +76,8 @@ class Mistake(Variant):
     `uses` and `lacks` are shell-style patterns of names: an answer has this mistake only if its code contains one of
     `uses` and none of `lacks`. Set them where the wrong values are few and simple, so that they prove little.
 
-    `cost` says why the mistake may cost a larger or smaller share of its exercise than others do.
+    `cost` says why the mistake may cost a larger or smaller share of its exercise than others do, and `unnamed` why it
+    may get no diagnosis.
 
     Example:
         SQUARE = Mistake(
@@ -93,6 +94,7 @@ class Mistake(Variant):
     uses: tuple[str, ...] = field(default=(), kw_only=True)
     lacks: tuple[str, ...] = field(default=(), kw_only=True)
     cost: str = field(default="", kw_only=True)
+    unnamed: str = field(default="", kw_only=True)
 
     def checks(self) -> set[str]:
         """The checks that should catch it, as `<file>::<check>`."""
@@ -216,13 +218,24 @@ class Mistakes(Answers[Mistake]):
         Raises:
             CourseError: there is no mistake with this name.
         """
+        self._explain(names, cost=reason)
+
+    def unnamed(self, reason: str, *names: str) -> None:
+        """Why the last mistake, or those with the given names, may get no diagnosis when a student hands them in.
+
+        Raises:
+            CourseError: there is no mistake with this name.
+        """
+        self._explain(names, unnamed=reason)
+
+    def _explain(self, names: tuple[str, ...], **reason: Any) -> None:
         wanted = {self.prefix + name for name in names} or {self._last().name}
         if unknown := wanted - {entry.name for entry in self._entries}:
             raise CourseError(
                 f"a reason is given for mistakes that don't exist: {', '.join(sorted(unknown))}"
             )
         self._entries = [
-            replace(entry, cost=reason) if entry.name in wanted else entry for entry in self._entries
+            replace(entry, **reason) if entry.name in wanted else entry for entry in self._entries
         ]
 
     def listed(self) -> list[Mistake]:

@@ -4,11 +4,13 @@ The order is that of the cost, and of what can rule a mistake out. First, the se
 code, which need no numbers and rule out most mistakes. Next, the values of each check: one that contradicts a mistake
 rules it out, and the others add up as bits of evidence. Then the messages, which do the same where no value is compared.
 Last, all mistakes that are left are counted by their sentences, since only then is it known whether the answer is one
-sentence, a choice of two, or none.
+sentence, a choice of two, or none. Pairs of mistakes are tried only if no single one fits.
 """
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
 from math import lgamma, log
 from typing import Any
 
@@ -21,22 +23,24 @@ from gradekit.codecs import ATOL
 from gradekit.inside.arrays import Numpy, as_array, to_numpy
 from gradekit.relations.numbers import ENOUGH
 from gradekit.relations.plain import information
-from gradekit.verdict.explanation import agrees, is_telling
+from gradekit.verdict.explanation import RAISED, agrees, bits_of_message
 
 #: separates the ids of two mistakes that fit
 OR = "|"
 _MOST_FITTING = 2
 _MOST_BITS = 40.0
+#: the bits that each of two mistakes needs: there are many pairs, and one number in a loose comparison proves little
+_ENOUGH_OF_TWO = 20.0
 #: fractions with this denominator, such as 0.5, are often equal by chance
 _SIMPLE = 64
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The ids of the mistakes that fit, joined by `OR`, and the text that the student reads; empty if none does."""
+    """The ids of the mistakes that fit, joined by `OR`, and the text that the student reads."""
 
-    mistake: str = ""
-    text: str = ""
+    mistake: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -51,18 +55,35 @@ class FailedExercise:
     #: the messages of the failed checks, by name (see `gradekit.verdict.explanation`)
     messages: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def compared(self) -> Set[str]:
+        """The names of the checks that compared values with recorded ones."""
+        return {check.rpartition("::")[2] for check in self.references}
 
-def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> Diagnosis:
-    """The one mistake of the exercise that agrees with all of its checks, or a question about two.
+
+def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> dict[str, Diagnosis]:
+    """The diagnosis of each failed check that has one: the mistake that agrees with all checks, or a question about two.
 
     A mistake agrees if it fails the same checks, with the same wrong values and, where no value is compared, with the same
     message. Values such as True or a small number are no proof: they decide only where a message or the mistake's test
     on the code confirms it.
+
+    If none agrees, two may explain the exercise together: they fail the same checks, and each is proved by those that it
+    alone fails. If there is one such pair, these checks get its names, and a check that both fail gets none.
     """
-    fitting = [mistake for mistake in mistakes if _fits(store, mistake, exercise)]
+    if fitting := [mistake for mistake in mistakes if _fits(store, mistake, exercise)]:
+        diagnosis = _one_or_a_question(fitting)
+        return dict.fromkeys(exercise.failed, diagnosis) if diagnosis else {}
+    pairs = _two_that_fit(store, exercise, mistakes)
+    if len({frozenset(mistake.sentence for mistake, _ in pair) for pair in pairs}) != 1:
+        return {}
+    return {check: Diagnosis(mistake.name, mistake.sentence) for mistake, own in pairs[0] for check in own}
+
+
+def _one_or_a_question(fitting: Sequence[Mistake]) -> Diagnosis | None:
     sentences = {mistake.sentence: mistake for mistake in reversed(fitting)}
-    if not 0 < len(sentences) <= _MOST_FITTING:
-        return Diagnosis()
+    if len(sentences) > _MOST_FITTING:
+        return None
     chosen = [mistake for mistake in fitting if sentences[mistake.sentence] is mistake]
     names = OR.join(mistake.name for mistake in chosen)
     texts = [mistake.sentence for mistake in chosen]
@@ -72,24 +93,61 @@ def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]
 
 
 def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
-    if store.fails(mistake.exercise, mistake.name) != exercise.failed or not mistake.confirmed_by(
-        exercise.code
-    ):
+    if store.fails(mistake.exercise, mistake.name) != exercise.failed:
         return False
+    bits = _bits_of_checks(store, mistake, exercise, exercise.failed | exercise.compared)
+    return bits is not None and (bits >= ENOUGH or bool(mistake.uses or mistake.lacks))
+
+
+def _two_that_fit(
+    store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]
+) -> list[list[tuple[Mistake, set[str]]]]:
+    """The pairs that fail exactly these checks together; each mistake with the checks that it alone fails, which prove it."""
+    fails = {mistake.name: store.fails(mistake.exercise, mistake.name) or set() for mistake in mistakes}
+    parts = [mistake for mistake in mistakes if set() < fails[mistake.name] < exercise.failed]
+    pairs = [
+        [(one, fails[one.name] - fails[other.name]), (other, fails[other.name] - fails[one.name])]
+        for one, other in combinations(parts, 2)
+        if fails[one.name] | fails[other.name] == exercise.failed
+    ]
+    return [
+        pair
+        for pair in pairs
+        if all(
+            (_bits_of_checks(store, mistake, exercise, own) or 0.0) >= _ENOUGH_OF_TWO for mistake, own in pair
+        )
+    ]
+
+
+def _bits_of_checks(
+    store: Store, mistake: Mistake, exercise: FailedExercise, checks: Set[str]
+) -> float | None:
+    """How strongly these checks and the code suggest the mistake, in bits; None if they contradict it."""
+    if not mistake.confirmed_by(exercise.code):
+        return None
     bits = 0.0
     recorded_as = next((check.rpartition("::")[0] for check in exercise.references), mistake.exercise)
-    for check in {f"{recorded_as}::{name}" for name in exercise.failed} | exercise.references.keys():
+    for name in checks:
+        check = f"{recorded_as}::{name}"
         evidence = _bits_of_check(store, mistake.name, check, exercise.references.get(check))
         if evidence is None:
-            return False
+            return None
         bits += evidence
-    of_mistake = store.recorded_messages(mistake.exercise, mistake.name)
-    for check in exercise.failed:
-        message, recorded = exercise.messages.get(check, ""), of_mistake.get(check, "")
-        if not agrees(message, recorded):
-            return False
-        bits += ENOUGH if message == recorded and is_telling(message) else 0.0
-    return bits >= ENOUGH or bool(mistake.uses or mistake.lacks)
+    recorded = store.recorded_messages(mistake.exercise, mistake.name)
+    messages = [(exercise.messages.get(check, ""), recorded.get(check, "")) for check in checks]
+    if not all(agrees(*pair) for pair in messages):
+        return None
+    return bits + _bits_of_messages(messages)
+
+
+def _bits_of_messages(messages: Sequence[tuple[str, str]]) -> float:
+    """The bits in the messages that an answer shares with a mistake; each pair is what both say in one check."""
+    shared = {message for message, recorded in messages if message == recorded}
+    if any(message != recorded for message, recorded in messages if message.startswith(RAISED) and recorded):
+        shared = {
+            message for message in shared if bits_of_message(message) >= ENOUGH
+        }  # it is written another way
+    return sum(map(bits_of_message, shared))
 
 
 def _bits_of_check(store: Store, mistake: str, check: str, reference: Reference | None) -> float | None:

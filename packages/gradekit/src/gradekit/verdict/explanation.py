@@ -38,8 +38,9 @@ _MOST_CHARACTERS = 300
 RAISED = "raised "
 #: the cause of a missing argument, if the function is no method
 _SELF = "Its first parameter is `self`, which got the first argument: only functions inside a class need `self`, so remove it."
-#: exceptions that mostly say that sizes or indices don't fit, and tests that accept nothing
-_MANY_CAUSES = (f"{RAISED}RuntimeError", f"{RAISED}IndexError", REJECTS_ALL)
+_INDEX, _RUNTIME = f"{RAISED}IndexError", f"{RAISED}RuntimeError"
+#: the bits in a sentence that says what was wrong; and in an exception about sizes, which several mistakes raise
+_OF_SENTENCE, _OF_SIZES = 20.0, 5.0
 _PLACE = re.compile(r" in line \d+ of the cell `[^`]*`(: `.*`)?", re.DOTALL)
 #: words that the student wrote
 _OWN_WORDS = re.compile(r"( raised \w+): .*| It says: .*", re.DOTALL)
@@ -234,9 +235,15 @@ def agrees(message: str, other: str) -> bool:
     return without_measured_numbers(message) == without_measured_numbers(other)
 
 
-def is_telling(text: str) -> bool:
-    """True if a text says what was wrong, and not only what has many causes, such as that some sizes didn't fit."""
-    return bool(text) and not text.startswith(_MANY_CAUSES)
+def bits_of_message(text: str) -> float:
+    """The bits of evidence in a text that two submissions share: few if it only says that some sizes didn't fit."""
+    if text in ("", REJECTS_ALL):
+        return 0.0
+    if text.startswith((_INDEX, _RUNTIME)):
+        if any(letter.isdigit() for letter in text):
+            return _OF_SIZES
+        return 0.0 if text.startswith(_INDEX) else _OF_SENTENCE
+    return _OF_SENTENCE
 
 
 def _lettered(text: str) -> str:

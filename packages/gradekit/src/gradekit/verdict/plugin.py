@@ -72,9 +72,10 @@ class Checking:
                 self.submission.used_code(exercise_name(exercise.grade_id)),
                 {check.name: self.messages.get(f"{name}::{check.name}", "") for check in failed},
             )
-            diagnosis = diagnose(self.store, known, [m for m in mistakes if m.exercise == exercise.grade_id])
+            own = [mistake for mistake in mistakes if mistake.exercise == exercise.grade_id]
+            found = diagnose(self.store, known, own)
             for check in failed:
-                if check.outcome == CheckOutcome.FAILED:
+                if check.outcome == CheckOutcome.FAILED and (diagnosis := found.get(check.name)):
                     check.mistake, check.diagnosis = diagnosis.mistake, diagnosis.text
 
 
