@@ -6,8 +6,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from gradekit.course import Assignment
-from gradekit.verdict.job import GradingJob
-from gradekit.verdict.opened import OpenedNotebook
+from gradekit.verdict.opened import GradingJob, OpenedNotebook
 from gradekit.verdict.progress import NotebookProgress, grade_here
 from gradekit.verdict.result_cache import CachedResult, ResultCache
 from gradekit.verdict.results import Status, SubmissionResult

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 
 from gradekit.submission.submission import Submission
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 from .beside_plain import CONFIGURE
 from .tiny_course import TinyCourse, code, mark

@@ -4,7 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from gradekit.course.cells import find_cell
-from gradekit.page.budget import PageBudget
+from gradekit.page import PageBudget
 from gradekit.page.displayed import Displayed, Pictures, plain_figure
 from gradekit.page.markdown import MAX_HTML
 from gradekit.session.output_data import MAX_DATA, KeptData, sizes_in

@@ -11,7 +11,7 @@ from gradekit.session import proxy, session
 from gradekit.session.limits import Limits
 from gradekit.submission.submission import Submission
 from gradekit.verdict.grade import collect_marks, grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 RIGHT = "def double(x):\n    return 2 * x"
 

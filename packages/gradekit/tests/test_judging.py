@@ -9,7 +9,7 @@ from gradekit.course import CourseError
 from gradekit.session import proxy
 from gradekit.session.values import Call, CheckOutcome, StudentError
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

@@ -8,7 +8,7 @@ from nbformat import NotebookNode, v4
 from gradekit.submission.elsewhere import pasted_line
 from gradekit.submission.restore import restored
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 from .beside_plain import BothSides
 from .tiny_course import cell_of, code, mark

@@ -15,7 +15,7 @@ from gradekit.session.runner import _joined
 from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob, HowToRun, ScoreRule
+from gradekit.verdict.opened import GradingJob, HowToRun, ScoreRule
 from gradekit.verdict.ordinary import remedy_for
 from gradekit.verdict.results import SubmissionResult
 

@@ -10,7 +10,7 @@ from nbformat import v4
 from gradekit.course import Course
 from gradekit.course.kernels import LIMITED
 from gradekit.session.limits import Limits
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, ResultCache
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.verdict.tries import Try, settled

@@ -10,7 +10,7 @@ from gradekit.page.check_table import checks_as_html, result_as_shown
 from gradekit.page.headings import headings
 from gradekit.session.limits import Limits
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.snippet_offers import Offer
 
 from .needs import needs_torch

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from gradekit.grading import workers
-from gradekit.grading.task import Task, local_workers
+from gradekit.grading.workers import Task, local_workers
 from gradekit.session.limits import Limits
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.result_cache import key_of
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"

@@ -11,10 +11,9 @@ import pytest
 from nbformat import v4
 
 from gradekit.grading.autograde import ClassGrading, GradingOptions, SubmissionProgress
-from gradekit.grading.converter import AutogradeOne
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.task import carry_out
-from gradekit.grading.write import Writer
+from gradekit.grading.workers import carry_out
+from gradekit.grading.write import AutogradeOne, Writer
 from gradekit.report.table import class_table
 
 from .one_notebook import in_progress

@@ -15,7 +15,7 @@ from gradekit.session.values import CheckOutcome
 from gradekit.submission.names import UNWRITABLE
 from gradekit.verdict.collected import GraderCrash
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.results import CheckResult, Status
 from gradekit.verdict.snippet_offers import Offer
 from gradekit_integrity.viva.questions import Asked, Question, QuestionKind

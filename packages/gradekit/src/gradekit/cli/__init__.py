@@ -1,8 +1,9 @@
 """The command `gradekit`, and helpers that its commands share. Options have the names that nbgrader uses.
 
 Its commands are added by functions that the entry points `gradekit.commands` name: those here, and those of packages that
-are installed beside this one. The name of an entry point begins with its place in the list of commands. Modules here
-import anything large only when a command runs, so `--help` is quick.
+are installed beside this one. The name of an entry point is its place in the list of commands and the commands that it
+adds, as in `010_autograde.regrade`. Only the module of the command that is run is imported; for `--help` and a shell's
+completion, it is all of them. Modules here import anything large only when a command runs, so `--help` is quick.
 """
 
 import argparse
@@ -12,10 +13,12 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.metadata import entry_points, version
+from importlib.metadata import EntryPoint, entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from tqdm import tqdm
 
 from gradekit.course import Assignment, CourseError, refuse_pattern
 from gradekit.course.kernels import KERNELS
@@ -47,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # in an ASCII locale, names and arrows are escaped
             stream.reconfigure(errors="backslashreplace")
-    parser = _parser()
+    parser = _parser(_command_in(sys.argv[1:] if arguments is None else arguments))
     if "_ARGCOMPLETE" in os.environ:  # a shell asks for completions
         with contextlib.suppress(ImportError):
             import argcomplete
@@ -109,23 +112,44 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def _parser() -> _Parser:
+def _parser(only: str = "") -> _Parser:
+    """The parser of the command line, with the command `only`; with all if that is empty or no command."""
     parser = _Parser(prog="gradekit", description="Grade notebook courses with hidden checks.")
     parser.add_argument(
         "--version", action=_Version, help="print the versions of gradekit and nbgrader, and exit"
     )
+    _add_course_dir(parser)
+    commands = parser.commands = Commands(parser)
+    points = sorted(entry_points(group=_GROUP), key=lambda point: point.name)
+    chosen = [point for point in points if only in _commands_of(point)]
+    for point in chosen or points:
+        point.load()(commands)
+    if not chosen:
+        for name, package in _COMPANIONS.items():
+            commands.add_if_missing(name, package)
+    return parser
+
+
+def _commands_of(point: EntryPoint) -> list[str]:
+    return point.name.partition("_")[2].split(".")
+
+
+def _add_course_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--course-dir",
         type=Path,
         metavar="DIR",
         help="the course's folder; default: as nbgrader is configured, or this one",
     )
-    commands = parser.commands = Commands(parser)
-    for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
-        point.load()(commands)
-    for name, package in _COMPANIONS.items():
-        commands.add_if_missing(name, package)
-    return parser
+
+
+def _command_in(arguments: Sequence[str]) -> str:
+    """The command that these arguments begin with, after options for all commands; empty where help on all is wanted."""
+    parser = _Parser(prog="gradekit", add_help=False)
+    _add_course_dir(parser)
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
+    found, others = parser.parse_known_args(arguments)
+    return "" if others or not found.rest or "_ARGCOMPLETE" in os.environ else str(found.rest[0])
 
 
 class Command(Protocol):

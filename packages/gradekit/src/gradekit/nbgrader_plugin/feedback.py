@@ -35,8 +35,7 @@ from gradekit.nbgrader_plugin.converters import (
 from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, require_gradebook, stop
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.steps import RESULT
-from gradekit.page import PAGE_TEMPLATES
-from gradekit.page.budget import TooCostly, render_in_child
+from gradekit.page import PAGE_TEMPLATES, TooCostly, render_in_child
 from gradekit.page.check_table import (
     EXPLANATIONS,
     code_marked,

@@ -39,8 +39,7 @@ from gradekit.page.check_table import check_output
 from gradekit.page.displayed import has_own_picture
 from gradekit.session.limits import REPEAT_BUDGET, Limits
 from gradekit.submission.extra_files import handed_out_files
-from gradekit.verdict.job import HowToRun, ScoreRule
-from gradekit.verdict.opened import OpenedNotebook, open_notebook
+from gradekit.verdict.opened import HowToRun, OpenedNotebook, ScoreRule, open_notebook
 from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:

@@ -298,7 +298,7 @@ def _first_thing(
 
 def _failed_cell(check: CheckResult) -> tuple[str, ...]:
     """The cell whose failure caused that of the check, and how it failed; empty if the check itself failed."""
-    from gradekit.session.causes import cause_in  # the configuration imports this module in every command
+    from gradekit.session.reasons import cause_in  # the configuration imports this module in every command
 
     found = cause_in(check.message) if check.outcome != CheckOutcome.FAILED else None
     return found.groups() if found else ()

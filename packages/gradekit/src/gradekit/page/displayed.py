@@ -30,7 +30,7 @@ from gradekit.course.cells import ADDRESS, DATA, SVG, Attachments, picture_in
 from gradekit.course.language import N_, _, ngettext
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
-from gradekit.page.budget import PageBudget
+from gradekit.page import PageBudget
 from gradekit.page.markdown import plain_text, replace_elements, safe_html, safe_markdown, visible_markdown
 from gradekit.session.output_data import PLAIN_TEXT
 

@@ -12,13 +12,12 @@ from gradekit.course.cells import find_cell
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import current_kind
 from gradekit.inside.messages import MessageError
-from gradekit.session.bench import BenchGone
 from gradekit.session.limits import JUDGING_SECONDS
 from gradekit.session.module import Module, describe_handle
 from gradekit.session.reasons import Reasons
 from gradekit.session.replies import Answer, Failure, ModuleItem, ObjectItem
 from gradekit.session.runner import text_of
-from gradekit.session.session import MAX_DEATHS, CallTimeout, KernelDied, Session
+from gradekit.session.session import MAX_DEATHS, BenchGone, CallTimeout, KernelDied, Session
 from gradekit.session.values import (
     Call,
     CheckOutcome,

@@ -1,13 +1,65 @@
 """Doubts about values that a cell below the test cell changed: checks run after the last cell, so a person decides.
 
-In Jupyter, the test cell ran before. The answer may have been right until then, or have used something else.
+The agent notes the changes. In Jupyter, the test cell ran before. The answer may have been right until then, or have used something else.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
 from gradekit.course.cells import Doubt, decided_by_a_person
-from gradekit.session.changes import How, NameChange, changes_below
-from gradekit.session.session import Session
+from gradekit.inside.messages import MessageError
+from gradekit.session.replies import Answer, ShortText
+from gradekit.session.session import CallTimeout, KernelDied, Session
 from gradekit.submission.submission import Submission
 from gradekit.verdict.results import ExerciseResult
+
+
+class How(StrEnum):
+    """How the value of a name changed."""
+
+    ASSIGNED = "assigned"
+    CHANGED = "changed"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True)
+class NameChange:
+    """A name that was changed in the `cell` with this index. `asked` is the same name, or the one that uses it."""
+
+    asked: str
+    name: str
+    how: How
+    cell: int
+
+
+def changes_below(session: Session, index: int, asked: Sequence[str]) -> list[NameChange] | None:
+    """What the cells below the one with this index changed; None if the kernel doesn't say.
+
+    The kernel is the student's: the changes are those that it reports.
+    """
+    after = max((count for place, count in session.counts.items() if place <= index), default=0)
+    below = {count: place for place, count in session.counts.items() if place > index}
+    if not session.alive or not below:
+        return []
+    request = {"do": "changes", "names": list(asked), "after": after}
+    with session.off_the_record():
+        try:
+            reply = session.exchange(
+                [request], lambda item: None, lambda value: None, session.limits.call_seconds
+            )
+            value = reply.value if isinstance(reply, Answer) else []
+            found = msgspec.convert(value, list[tuple[ShortText, ShortText, How, int]])
+        except (KernelDied, CallTimeout, MessageError, msgspec.ValidationError):
+            return None
+    return [
+        NameChange(start, name, how, below[count])
+        for start, name, how, count in found
+        if start in asked and name.isidentifier() and count in below
+    ]
+
 
 _DONE = {How.ASSIGNED: "assigned again", How.CHANGED: "changed", How.DELETED: "deleted"}
 

@@ -17,10 +17,10 @@ from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float
 from gradekit.relations import WrongValue, in_play, relation_of
 from gradekit.relations.plain import meaning_of, sizes_relation, unpacking_relation
+from gradekit.session.limits import CheckOverrun
 from gradekit.session.module import Module
 from gradekit.session.proxy import Student, asked_by
 from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Named, Opaque, StudentError
-from gradekit.verdict.bounds import CheckOverrun
 
 #: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
 _MAX_MESSAGE = 1_000

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.checks.draw import number_from
-from gradekit.checks.reference import Reference
+from gradekit.checks.reference import Reference, number_from
 from gradekit.codecs import DIFFERS, SOME_WRONG, codec_of
 from gradekit.inside.arrays import Array, is_array, to_numpy
 from gradekit.session.values import CheckOutcome

@@ -17,7 +17,7 @@ from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash, collected_checks
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.ordinary import NOT_REACHED, doubt_about_order, ordinary_results
 from gradekit.verdict.plugin import Checking
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult

@@ -13,18 +13,17 @@ from pathlib import Path
 import pytest
 
 from gradekit.checks.asserts import refuse_effects
-from gradekit.checks.draw import Draw
-from gradekit.checks.reference import Reference, Store
+from gradekit.checks.reference import Draw, Reference, Store
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
 from gradekit.course.cells import exercise_name
 from gradekit.course.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from gradekit.inside.arrays import ArrayKind, has_torch, using
+from gradekit.session.limits import bounded
 from gradekit.session.proxy import Student, asked_by, begin_check, side_effects
 from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
-from gradekit.verdict.bounds import bounded
 from gradekit.verdict.changed_below import ChangedBelow
 from gradekit.verdict.diagnosis import FailedExercise, diagnose
 from gradekit.verdict.explanation import comparable_message, explain, relation_to, shown, steps_before

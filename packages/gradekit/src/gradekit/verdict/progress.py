@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from gradekit.course import CourseError
 from gradekit.course.printing import first_of, quoted
-from gradekit.verdict.job import GradingJob
-from gradekit.verdict.opened import OpenedNotebook
+from gradekit.verdict.opened import GradingJob, OpenedNotebook
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from gradekit.verdict.results import Status, SubmissionResult
 from gradekit.verdict.tries import GRADER_FAILED, RepeatBudget, Try, repeated, try_once

@@ -19,7 +19,7 @@ from gradekit.course import CourseError
 from gradekit.course.cells import Doubt, decided_by_a_person
 from gradekit.session.limits import REPEAT_BUDGET
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.result_cache import CachedResult, CacheKey
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
 
