@@ -22,7 +22,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from gradekit.attempts.rules import Attempts
+from gradekit.attempts import Attempts
 from gradekit.grading.running_course import RunningCourse
 from gradekit_lms.git.store import GitStore
 from gradekit_lms.git.way import open_way

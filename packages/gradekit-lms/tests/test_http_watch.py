@@ -24,7 +24,7 @@ import nbformat
 import pytest
 import yaml
 
-from gradekit.attempts.rules import AttemptRecord, Attempts
+from gradekit.attempts import AttemptRecord, Attempts
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
 from gradekit_lms import bounded_http

@@ -14,7 +14,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
 from traitlets.config import Config
 
-from gradekit.attempts.rules import AttemptRecord, Attempts, Page, outcomes_of
+from gradekit.attempts import AttemptRecord, Attempts, Page, outcomes_of
 from gradekit.course.files import written_at
 from gradekit.nbgrader_plugin.feedback import FeedbackExporter
 from gradekit.nbgrader_plugin.steps import RESULT

@@ -7,7 +7,7 @@ from gradekit.course.cells import find_cell
 from gradekit.page import PageBudget
 from gradekit.page.displayed import Displayed, Pictures, plain_figure
 from gradekit.page.markdown import MAX_HTML
-from gradekit.session.output_data import MAX_DATA, KeptData, sizes_in
+from gradekit.session.runner import MAX_DATA, KeptData, sizes_in
 
 from .beside_plain import BothSides, both_sides
 from .test_pictures import RED, embedded, in_base64, in_formgrader

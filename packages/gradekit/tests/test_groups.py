@@ -9,8 +9,8 @@ from gradekit.checks.reference import Observation, Reference, Store
 from gradekit.checks.variants import Mistakes, mistakes_of
 from gradekit.report.statistics import answer_groups, stub
 from gradekit.report.table import ClassTable, Row
-from gradekit.verdict.fingerprint import fingerprint_of, same_numbers
-from gradekit.verdict.results import CheckResult, ExerciseResult
+from gradekit.verdict.explanation import fingerprint_of
+from gradekit.verdict.results import CheckResult, ExerciseResult, same_numbers
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

@@ -10,7 +10,7 @@ import pytest
 from nbformat import v4
 
 from gradekit.checks import Implementation
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.asserts import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.course import CourseError
 from gradekit.session.channel import Channel

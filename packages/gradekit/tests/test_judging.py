@@ -3,7 +3,7 @@
 import pytest
 
 from gradekit.checks import Implementation, Implementations
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.asserts import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.course import CourseError
 from gradekit.session import proxy

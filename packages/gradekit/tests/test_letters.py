@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gradekit.attempts.rules import Shows
+from gradekit.attempts import Shows
 from gradekit.grading.regrade import CheckMove, Move
 from gradekit.report.letters import letter_lines
 

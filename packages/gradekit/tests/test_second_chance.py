@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from gradekit.attempts.attempt_line import NotebookPage, attempt_line
-from gradekit.attempts.rules import (
+from gradekit.attempts import (
     AttemptRecord,
     Attempts,
     Chance,
@@ -20,6 +19,7 @@ from gradekit.attempts.rules import (
     attempt_that_counts,
     is_in_time,
 )
+from gradekit.attempts.attempt_line import NotebookPage, attempt_line
 from gradekit.verdict.results import SubmissionResult
 
 RIGHT = "def double(x):\n    return 2 * x"

@@ -6,7 +6,7 @@ from datetime import timedelta
 import nbformat
 import pytest
 
-from gradekit.attempts.rules import Attempts
+from gradekit.attempts import Attempts
 
 from .watching import FIRST, RIGHT, TRIPLE, Watching, exchange_of, until
 

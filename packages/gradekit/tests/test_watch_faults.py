@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace as replaced
 from sqlalchemy.exc import OperationalError
 
-from gradekit.attempts.rules import Attempts, Page
+from gradekit.attempts import Attempts, Page
 from gradekit.grading import write
 from gradekit.grading.write import AutogradeOne
 from gradekit.nbgrader_plugin import collecting

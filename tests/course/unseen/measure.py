@@ -18,7 +18,7 @@ from gradekit.authoring.grade_variants import grade_variants
 from gradekit.checks.variants import Alternative, Variant
 from gradekit.course import Assignment, Course
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.diagnosis import OR
+from gradekit.verdict.explanation import OR
 
 FOLDER = Path(__file__).parent
 COUNTS = (

@@ -10,8 +10,8 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import Page
 
-from gradekit.attempts.rules import AttemptRecord, Attempts, outcomes_of
-from gradekit.attempts.rules import Page as PageState
+from gradekit.attempts import AttemptRecord, Attempts, outcomes_of
+from gradekit.attempts import Page as PageState
 from gradekit.authoring.samples import ODD_CLASS, ordinary_class, solved, write_class
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import find_cell

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from safetensors import SafetensorError
 
-from gradekit.checks.comparison import difference, fail, joined, require_name, sentence
+from gradekit.checks.asserts import difference, fail, joined, require_name, sentence
 from gradekit.codecs import ATOL, RTOL, Tolerance, codec_of
 from gradekit.course import RECORDED, CourseError
 from gradekit.course.printing import quoted

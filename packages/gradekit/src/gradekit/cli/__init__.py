@@ -12,13 +12,12 @@ import gc
 import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 
 from gradekit.course import Assignment, CourseError, refuse_pattern
 from gradekit.course.kernels import KERNELS
@@ -292,17 +291,52 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
+class ProgressLines:
+    """Progress where no person watches, in a log or a pipe: a line at the start, then at most one a minute.
+
+    The command itself says how it ended.
+    """
+
+    _SECONDS = 60
+
+    def __init__(self, title: str, unit: str, total: int) -> None:
+        self._text = f"{title}: {{}} of {total} {unit}s"
+        self._done = 0
+        self._began = self._last = time.monotonic()
+        self._print(self._text.format(0))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Print nothing."""
+
+    def update(self, count: int = 1) -> None:
+        self._done += count
+        now = time.monotonic()
+        if now - self._last >= self._SECONDS:
+            self._last = now
+            self._print(f"{self._text.format(self._done)} after {now - self._began:.0f} s")
+
+    @staticmethod
+    def _print(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+def progress_lines(
+    title: str, unit: str, total: int, quiet: bool = False
+) -> "tqdm[NoReturn] | ProgressLines":
+    """A progress bar on stderr; where that is no terminal, lines. Nothing if it is to be quiet."""
+    watched = quiet or sys.stderr.isatty()
+    return progress_bar(title, unit, total, quiet) if watched else ProgressLines(title, unit, total)
+
+
 def progress_bar(title: str, unit: str, total: int | None = None, quiet: bool = False) -> "tqdm[NoReturn]":
-    """A progress bar on stderr; where that is no terminal, lines, if the total is known. Nothing if it is to be quiet.
+    """A progress bar on stderr, if that is a terminal.
 
     It starts no thread, since a process with threads can't be forked safely.
     """
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0
-    bar: tqdm[NoReturn] = tqdm(total=total, desc=title, unit=f" {unit}s", disable=quiet or None)
-    if bar.disable and total and not quiet:
-        from gradekit.cli.log_lines import ProgressLines
-
-        return ProgressLines(title, unit, total)
-    return bar
+    return tqdm(total=total, desc=title, unit=f" {unit}s", disable=quiet or None)

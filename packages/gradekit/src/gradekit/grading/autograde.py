@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import nbformat
 from nbformat import NotebookNode
@@ -13,16 +14,17 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.cells import grade_id
 from gradekit.course.kernels import libraries_of
 from gradekit.course.printing import quoted
-from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import LocalWorkers, Task, local_workers
 from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.verdict.opened import GradingJob, OpenedNotebook, open_notebook
-from gradekit.verdict.progress import NotebookProgress
 from gradekit.verdict.result_cache import CachedResult, ResultCache
-from gradekit.verdict.tries import RepeatBudget, Try, repeated, with_unconfirmed
+from gradekit.verdict.tries import NotebookProgress, RepeatBudget, Try, repeated, with_unconfirmed
+
+if TYPE_CHECKING:
+    from gradekit.grading.cluster import DaskWorkers
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class ClassGrading:
         course: RunningCourse,
         assignment: Assignment,
         options: GradingOptions,
-        workers: DaskWorkers | LocalWorkers | None = None,
+        workers: "DaskWorkers | LocalWorkers | None" = None,
     ) -> None:
         if options.kernel_name:
             course.config.RunChecks.student_kernel = options.kernel_name
@@ -129,6 +131,8 @@ class ClassGrading:
         self._bound = False
         self._shared = workers is not None
         if options.scheduler:
+            from gradekit.grading.cluster import DaskWorkers
+
             workers = workers or DaskWorkers(assignment, options.scheduler)
         self._workers = workers or local_workers(options.workers, course.layout, libraries)
         self._released = {name: assignment.released(name) for name in course.notebooks_of(assignment)}

@@ -47,7 +47,7 @@ _OURS = (
     ("gradekit.nbgrader_plugin.late.SecondChance",),
     ("gradekit.nbgrader_plugin.rubric.ShowRubric",),
     ("gradekit.nbgrader_plugin.generating.SolutionPasses",),
-    ("gradekit.attempts.rules.AttemptRules",),
+    ("gradekit.attempts.AttemptRules",),
     ("gradekit.course.language.FeedbackPage",),
     ("gradekit.course.course_time.CourseTime",),
 )

@@ -56,7 +56,7 @@ from gradekit.nbgrader_plugin import own_hook
 from gradekit.nbgrader_plugin.converters import OneFolder, reason_of, removing_unfinished
 from gradekit.nbgrader_plugin.late import refusal
 from gradekit.nbgrader_plugin.steps import SubmissionExporter, before_autograde
-from gradekit.verdict.progress import NotebookProgress
+from gradekit.verdict.tries import NotebookProgress
 
 #: packages whose steps keep nothing from one notebook to the next; a course's own are made for each, as nbgrader does
 _WITHOUT_MEMORY = ("nbgrader", "nbconvert", "gradekit")

@@ -16,8 +16,8 @@ from nbgrader.preprocessors import GetGrades
 from traitlets import TraitError, default
 from traitlets.log import get_logger
 
+from gradekit.attempts import AttemptRules, Attempts, Shows, is_in_time
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.attempts.rules import AttemptRules, Attempts, Shows, is_in_time
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
 from gradekit.course.course_time import CourseTime

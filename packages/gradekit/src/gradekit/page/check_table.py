@@ -13,7 +13,7 @@ from markupsafe import Markup
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, MissingEntry
 
-from gradekit.attempts.rules import Shows
+from gradekit.attempts import Shows
 from gradekit.course.cells import exercise_name, grade_id, is_graded_cell, is_test_cell, nbgrader_metadata
 from gradekit.course.language import N_, _, ngettext
 from gradekit.page.headings import Heading, explaining, headings, page_titles

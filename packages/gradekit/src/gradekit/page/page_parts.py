@@ -8,7 +8,7 @@ from html import escape
 
 from nbformat import NotebookNode
 
-from gradekit.attempts.rules import Shows
+from gradekit.attempts import Shows
 from gradekit.course.cells import (
     exercise_name,
     grade_id,

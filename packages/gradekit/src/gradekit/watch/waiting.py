@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import filterfalse
 from pathlib import Path
 
-from gradekit.attempts.rules import (
+from gradekit.attempts import (
     AttemptRules,
     Attempts,
     Chance,

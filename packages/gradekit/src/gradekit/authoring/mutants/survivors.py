@@ -25,7 +25,7 @@ from gradekit.checks.variants import Equivalent, Mistake, Variant, equivalents_o
 from gradekit.course import Assignment, CourseError
 from gradekit.course.printing import quoted
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.diagnosis import OR
+from gradekit.verdict.explanation import OR
 
 #: how many mutants of an assignment are tried by default
 SAMPLE = 40
