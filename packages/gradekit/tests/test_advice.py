@@ -241,11 +241,11 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("cli/authoring.py", "gradekit new NAME"): Elsewhere("test_new.py"),
     ("cli/authoring.py", "gradekit adopt"): Elsewhere("test_adopt.py"),
     ("cli/authoring.py", "nbgrader autograde"): NotRun("what has always been so"),
-    ("grading/deadlines.py", 'gradekit deadline {} "{}"'): Situation(misread_deadline, "gradekit table"),
-    ("grading/deadlines.py", "gradekit deadline {} TIME"): Elsewhere(
+    ("grading/grades.py", 'gradekit deadline {} "{}"'): Situation(misread_deadline, "gradekit table"),
+    ("grading/grades.py", "gradekit deadline {} TIME"): Elsewhere(
         "test_deadlines.py::test_the_command_sets_and_shows_deadlines_and_extensions"
     ),
-    ("grading/deadlines.py", "nbgrader db student add {}"): Elsewhere(
+    ("grading/grades.py", "nbgrader db student add {}"): Elsewhere(
         "test_advice.py::test_a_student_who_is_added_as_advised_gets_the_extension"
     ),
     ("nbgrader_plugin/bind.py", GENERATE): Situation(other_points, "gradekit autograde"),
@@ -371,11 +371,11 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         empty_gradebook,
         "nbgrader export --exporter=gradekit_lms.CanvasExport --to=x.csv --assignment=01_double",
     ),
-    ("attempts/rules.py", "gradekit watch"): Elsewhere("test_watch_best.py"),
+    ("attempts/__init__.py", "gradekit watch"): Elsewhere("test_watch_best.py"),
     ("watch/exchange.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
     ("watch/status.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
     ("watch/exchange.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
-    ("verdict/progress.py", "gradekit regrade {}"): Elsewhere("test_check_at_fault.py"),
+    ("verdict/tries.py", "gradekit regrade {}"): Elsewhere("test_check_at_fault.py"),
     ("watch/waiting.py", GENERATE): Elsewhere("test_watch_gradings.py"),
 }
 ENTRIES = [

@@ -34,7 +34,7 @@ PAGE_MODULES = [
     *(
         "nbgrader_plugin/feedback",
         "attempts/attempt_line",
-        "attempts/rules",
+        "attempts/__init__",
         "report/letters",
         "verdict/results",
     ),
