@@ -18,6 +18,7 @@ import pytest
 
 from gradekit.cli import _parser
 
+from .needs import mostly_slow
 from .tiny_course import RIGHT, TinyCourse
 
 PACKAGES = Path(__file__).parents[2]
@@ -431,7 +432,7 @@ SITUATION_IDS = [
 ]
 
 
-@pytest.mark.parametrize(("template", "situation"), SITUATIONS, ids=SITUATION_IDS)
+@pytest.mark.parametrize(("template", "situation"), mostly_slow(SITUATIONS, 4), ids=SITUATION_IDS)
 def test_the_advice_works(request, template, situation):
     course = request.getfixturevalue(situation.course)
     for slow in ("exception", "exits", "loop", "broken"):

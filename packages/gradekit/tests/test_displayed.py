@@ -100,6 +100,7 @@ def double(x):
     return 2 * x"""
 
 
+@pytest.mark.slow
 def test_what_code_displays_is_kept_as_with_plain_nbgrader_and_shown_on_both_pages(both):
     both.hand_in(both.released(DISPLAYING))
     both.autograde()

@@ -141,6 +141,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> BothSides:
     return both
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_right_answer_that_needs_other_code_gets_its_points_or_a_person(graded, name):
     plain, ours = graded.plain.grades(name), graded.ours.grades(name)

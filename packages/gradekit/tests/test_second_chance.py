@@ -200,6 +200,7 @@ def test_without_a_record_nothing_is_written_and_one_sentence_says_why(generated
     assert "ada      not autograded" in table
 
 
+@pytest.mark.slow
 def test_nbgrader_autograde_says_the_same(generated):
     prepared(generated, None)
     done = generated.run("nbgrader", "autograde", "01_double")

@@ -19,6 +19,8 @@ from gradekit.grading.running_course import RunningCourse
 
 from ..forked import run_forked
 
+pytestmark = pytest.mark.slow  # what the pages say is tested in test_feedback.py
+
 ROOT = Path(__file__).parents[4]
 NAME, NOTEBOOK = "02_attention", "attention"
 #: the students whose pages every test run looks at, and those who hand in when all tests are run
