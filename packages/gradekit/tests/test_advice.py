@@ -11,6 +11,7 @@ import sqlite3
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -61,16 +62,17 @@ def messages(tree: ast.Module) -> Iterator[str]:
             yield text_of(node)
 
 
-def advice() -> set[tuple[str, str]]:
+@cache
+def advice() -> frozenset[tuple[str, str]]:
     """Every command in a message, with the module that it is in."""
-    return {
+    return frozenset(
         (str(path.relative_to(source)), next(filter(None, found.groups())).strip())
         for source in SOURCES
         for path in source.rglob("*.py")
         if "template" not in path.parts
         for text in messages(ast.parse(path.read_text()))
         for found in COMMAND.finditer(text)
-    }
+    )
 
 
 # ------------------------------------------------------------------------------------------------ situations
@@ -410,6 +412,7 @@ def test_the_commands_exist_with_their_options():
         pyproject["project"]["optional-dependencies"],
         (PACKAGES.parent / "Makefile").read_text(),
     )
+    parser = _parser()
     for _, command in sorted(advice()):
         words = shlex.split(command.replace("{}", "1"))
         if words[0] == "gradekit":
@@ -419,7 +422,7 @@ def test_the_commands_exist_with_their_options():
                 "comment": ["comment", "1", "2"],
                 "deal": ["deal", "1", "--to", "a"],
             }
-            _parser().parse_args(with_values.get(options[0], options))
+            parser.parse_args(with_values.get(options[0], options))
         elif words[0] == "make":
             assert f"\n{words[1]}:" in makefile
         elif words[0] == "pip" and "[" in command:
