@@ -39,6 +39,7 @@ NOT_OF_VALUES = {
 }
 
 
+@pytest.mark.slow
 @example_or_thorough
 def test_the_checks_are_right_about_every_known_answer(assignment):
     with_degenerate = assignment.name == WITH_DEGENERATE
@@ -87,6 +88,7 @@ def test_no_mutant_of_a_sample_survives_without_a_reason(assignment):
     assert list(run.problems()) == []
 
 
+@pytest.mark.slow
 @example_or_thorough
 def test_no_standard_mutant_survives_without_a_reason(assignment):
     run = run_mutants(assignment, workers=1, standard=True, everything=True)

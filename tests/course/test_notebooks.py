@@ -60,6 +60,7 @@ def seconds_of_cpu():
     return times.children_user + times.children_system
 
 
+@pytest.mark.slow
 @example_or_thorough
 def test_a_source_notebook_runs_in_time_and_draws_figures(assignment, folder):
     (path,) = assignment.source_notebooks()

@@ -99,6 +99,7 @@ def questions(course: TinyCourse, answer: str) -> list[ClosedQuestion]:
 # -------------------------------------------------------------------------------------------------------- sheets
 
 
+@pytest.mark.slow
 def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(course, capsys):
     prepared(course, ann=LONG, bob=OTHER, cho="def double(x):\n    return 2 * x", dan=OTHER, eve="{{{")
     assert course.gradekit("autograde", "01_double") == 0
@@ -158,6 +159,7 @@ def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(cours
     assert scores(course) == before
 
 
+@pytest.mark.slow
 def test_a_new_answer_that_earns_less_than_was_taken_off_has_0_points_and_not_fewer(asked, capsys):
     bob = sheet_of(asked, "bob")
     hand_in_answers(asked, "bob", answers_for(bob, wrong=3))
@@ -286,6 +288,7 @@ def test_the_first_answers_count_and_those_to_an_earlier_sheet_dont(asked, capsy
     assert rows(asked)["ann"]["right"] == "3"
 
 
+@pytest.mark.slow
 def test_late_answers_and_changed_code_go_to_a_person(course, capsys):
     prepared(course, ann=LONG, bob=OTHER)
     course.gradekit("autograde", "01_double")

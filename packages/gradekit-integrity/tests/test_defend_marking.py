@@ -140,6 +140,7 @@ def test_the_page_says_that_a_file_has_come_and_was_not_marked(asked):
     assert "couldn't be marked" in feedback_page(asked, "ann")
 
 
+@pytest.mark.slow
 def test_a_page_about_other_exercises_is_not_replaced_unless_asked_for_and_then_named(course, capsys):
     lines = "def half(x):\n    one = x * 4\n    two = one / 2\n    three = two - x\n    return x - three / 2"
     course.checks.with_name("viva.py").write_text(
@@ -163,6 +164,7 @@ def test_a_page_about_other_exercises_is_not_replaced_unless_asked_for_and_then_
     assert defend(course) == 0 and len(read_key(course.assignment).sheets) == 3
 
 
+@pytest.mark.slow
 def test_an_exercise_that_a_page_leaves_out_is_named(course, capsys):
     prepared(course, ann=LONG)
     assert defend(course, "--exercise", "double", "--exercise", "half") == 0

@@ -272,6 +272,7 @@ def test_nothing_is_asked_where_each_other_code_would_know_too_much_if_it_were_n
         assert choose_closed(own, others, 3, seed) == []
 
 
+@pytest.mark.slow
 def test_what_the_course_s_own_answers_say_is_not_asked(course):
     """Also in a class where nobody else has handed in; they get no page themselves."""
     answer = (

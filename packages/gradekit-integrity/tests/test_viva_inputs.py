@@ -53,6 +53,7 @@ def texts(sheet: Sheet, kind: QuestionKind) -> dict[str, str]:
     return {one.text: one.answer for one in sheet.questions if one.kind == kind and one.cell == "double"}
 
 
+@pytest.mark.slow
 def test_a_right_answer_is_asked_with_which_other_input_it_fails(ask, declare):
     declare(PLAIN.format(more=""))
     sheet = ask(

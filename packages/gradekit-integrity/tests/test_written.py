@@ -121,6 +121,7 @@ def test_a_suggester_gets_only_the_beginning_of_an_answer():
     assert len(text_shown(ANSWERS["fay"])) < 11_000
 
 
+@pytest.mark.slow
 def test_the_page_of_a_graded_class_has_all_answers_and_changes_no_grade(empty_class, capsys):
     course = empty_class
     for student, text in {"ann": "two of it make the double", "bob": "<script>alert(1)</script>"}.items():

@@ -23,6 +23,7 @@ def test_a_listed_group_is_collected_for_each_member(collect, handed_in, generat
         assert "not collected" not in done.reported.casefold(), done.reported
 
 
+@pytest.mark.slow
 def test_a_group_that_hands_in_once_is_graded_and_gets_pages_as_two_students(collect, generated, enrolled):
     (generated.root / "groups.csv").write_text("group,student\nGroup A,jane\nGroup A,han\n")
     answer = nbformat.writes(generated.answer("def double(x):\n    return 3 * x"))

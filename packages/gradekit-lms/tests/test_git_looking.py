@@ -407,6 +407,7 @@ def test_git_daemon_is_a_server_like_any_other(looks, work):
     assert len(found.files()) == 1
 
 
+@pytest.mark.slow
 def test_a_look_that_is_killed_leaves_all_of_a_hand_in_or_nothing(looks, work):
     found = looks()
     work.write(double_ipynb=NOTEBOOK, data_txt=noise(0.5)).push()

@@ -22,7 +22,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from gradekit.attempts.rules import Attempts
+from gradekit.attempts import Attempts
 from gradekit.grading.running_course import RunningCourse
 from gradekit_lms.git.store import GitStore
 from gradekit_lms.git.way import open_way
@@ -201,6 +201,7 @@ def test_a_result_shows_no_more_than_the_page(students):
     assert len(students.result("ada", wrong)["tests"]) == 1
 
 
+@pytest.mark.slow
 def test_a_late_push_is_left_to_a_person_and_accepted_as_advised(students, capfd):
     students.student("ada")
     students.push("ada")
@@ -221,6 +222,7 @@ def test_a_late_push_is_left_to_a_person_and_accepted_as_advised(students, capfd
     assert [record.score for record in students.attempts("ada")] == [10]
 
 
+@pytest.mark.slow
 def test_a_host_is_told_the_points_of_a_commit(students, capfd):
     host = ContractServer("github")
     (students.course.root / "token").write_text("s3cret\n")
@@ -297,6 +299,7 @@ def hook(port: int, secret: str, url: str) -> int:
         return answer.status
 
 
+@pytest.mark.slow
 def test_a_webhook_brings_a_push_at_once_past_remotes_that_hang_and_a_flood(students):
     port, secret = free_port(), "0123456789abcdef"
     students.settings(

@@ -24,7 +24,7 @@ import nbformat
 import pytest
 import yaml
 
-from gradekit.attempts.rules import AttemptRecord, Attempts
+from gradekit.attempts import AttemptRecord, Attempts
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
 from gradekit_lms import bounded_http
@@ -197,6 +197,7 @@ def done(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
     return process.returncode, out, errors
 
 
+@pytest.mark.slow
 def test_a_job_hands_in_and_gets_result_and_page_even_if_watch_is_killed_meanwhile(students):
     with watching(students) as (process, address):
         code, out, errors = done(job(students, address, "ada", students.notebook(TRIPLE)))

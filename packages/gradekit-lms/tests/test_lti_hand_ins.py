@@ -6,6 +6,7 @@ import socket
 import time
 
 import httpx
+import pytest
 
 from .lti_platform import (
     NAME,
@@ -47,6 +48,7 @@ def test_too_much_is_refused_and_nothing_stays(lti):
     assert lti.uploads() == [] and not any(lti.store.unfinished.glob("*"))
 
 
+@pytest.mark.slow
 def test_an_upload_that_takes_too_long_is_given_up(stopped):
     stopped.settings("c.LtiHandIns.seconds = 1")
     with serving(stopped.service().application(), stopped.port):

@@ -319,6 +319,7 @@ def test_nobody_sees_a_page_of_somebody_else(lti):
     assert eve.get(str(address).replace(NAME, "..%2f" + NAME)).status_code in (403, 404)
 
 
+@pytest.mark.slow
 def test_who_a_user_is_stays_and_must_be_certain(lti, enrol):
     enrol("jane", lms_user_id="41")
     enrol("43", first_name="Not", last_name="User43", email="43@example.edu")
@@ -354,6 +355,7 @@ def test_an_id_of_another_kind_is_not_taken_for_the_number_of_a_user(stopped, en
         assert "Hand-ins of ben" in Browser(stopped.lms, "u-2").open("4").text
 
 
+@pytest.mark.slow
 def test_a_student_with_a_new_id_in_the_lms_gets_in_again_and_the_old_one_does_not(stopped, enrol, capfd):
     stopped.settings("c.LtiHandIns.student = 'custom.login'")
     enrol("jane", lms_user_id="77")

@@ -65,6 +65,7 @@ def reachable(lti: Course) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_connections_without_a_request_keep_nobody_out_for_long(lti):
     with service(lti), contextlib.ExitStack() as opened:
         for _ in range(200):
@@ -84,6 +85,7 @@ def status(lti: Course, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
     return code, capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_from_the_launch_to_the_page_and_the_grade_through_a_failure_and_a_kill(lti, capfd):
     lms = lti.lms
     lti.settings("c.LtiHandIns.retry = 0.2", "c.AttemptRules.counts = 'best'")
@@ -237,6 +239,7 @@ def test_a_newer_grade_replaces_one_that_waits_and_is_later_whatever_the_clock_s
     assert lms.scores[key]["scoreGiven"] == 1.0 and store.outgoing() == []
 
 
+@pytest.mark.slow
 def test_a_grade_that_was_not_taken_is_named_until_it_replaces_the_later_one_of_the_lms(lti, capfd):
     lms, store = lti.lms, lti.store
     with served_keys(lti):

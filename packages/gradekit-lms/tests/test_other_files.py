@@ -61,6 +61,7 @@ def test_other_files_lie_next_to_the_notebook_as_they_did_when_it_was_written(fo
     assert "not collected" not in done.reported.lower()
 
 
+@pytest.mark.slow
 def test_answers_that_need_other_files_get_the_points_that_nbgrader_alone_gives(collect, generated):
     """Canvas has no folders: the picture and the configuration are in a zip, and the module has Canvas's number."""
     notebook = nbformat.writes(generated.answer(ANSWER))

@@ -44,6 +44,7 @@ def graded(course, collect, product: str, names: list[str], *options: str) -> st
     return done.reported
 
 
+@pytest.mark.slow
 def test_moodle_s_pages_have_the_folders_of_the_download(collect, generated, capsys):
     folders = ["Jane Doe_11_assignsubmission_file", "Jörg Müller_12_assignsubmission_file_"]
     one_name = "Han Lee_13_assignsubmission_file_double-final.ipynb"
@@ -69,6 +70,7 @@ def test_canvas_s_pages_have_the_numbers_of_the_newest_file(collect, generated):
     assert sorted(map(canvas_s_reading, found)) == [["1", "14"], ["2", "12"]]
 
 
+@pytest.mark.slow
 def test_whoever_gets_no_page_is_named(collect, generated, enrol, capsys):
     """Two of one name, one who handed in no notebook, one who left, one graded again, one from elsewhere."""
     for student in ("ann", "ben", "eve", "gil", "hal"):
@@ -105,6 +107,7 @@ def test_whoever_gets_no_page_is_named(collect, generated, enrol, capsys):
     assert found == {f"{name}_assignsubmission_file/double.html" for name in ("Ann Fox_0", "Gil Fox_2")}
 
 
+@pytest.mark.slow
 def test_a_group_s_page_is_returned_once(collect, generated, enrol, capsys):
     for student in ("ann", "ben"):
         enrol(student)
@@ -117,6 +120,7 @@ def test_a_group_s_page_is_returned_once(collect, generated, enrol, capsys):
     assert names_in(path) == {"Group A_5_assignsubmission_file/double.html"}
 
 
+@pytest.mark.slow
 def test_without_names_the_command_says_how_to_get_them(collect, generated, capsys):
     names = ["Jane Doe_11_assignsubmission_file/double.ipynb"]
     graded(generated, collect, "Moodle", names)
@@ -132,6 +136,7 @@ def test_without_names_the_command_says_how_to_get_them(collect, generated, caps
     assert names_in(generated.root / "reports" / "01_double" / "pages-for-moodle.zip")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("from_the_exchange", [[], ["han-lee"]], ids=["none", "one"])
 def test_release_feedback_names_the_pages_that_it_cannot_release(
     from_the_exchange, collect, generated, tmp_path

@@ -70,6 +70,7 @@ def test_results_go_out_once(graded, lms):
         assert {len(found) for found in lms.comments.values()} == {1, 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lms", ["canvas"], indirect=True)
 def test_a_round_trip_with_the_pages_of_nbgrader(generated, lms, synced):
     for number, login in enumerate(["ann", "ben"], 1):

@@ -187,6 +187,7 @@ def test_without_the_package_for_canvas_or_beside_another_command_it_says_what_t
     assert "`pip install canvasapi`" in printed
 
 
+@pytest.mark.slow
 def test_a_command_that_is_killed_loses_and_doubles_nothing(graded, lms):
     """It is killed after a download, and when the LMS has taken a result but not answered."""
     course = graded.course

@@ -17,7 +17,7 @@ from bench.similar.evaluate import WAYS
 from bench.similar.students import answers_of
 from gradekit.checks.variants import Variant, alternatives_of, mistakes_of
 from gradekit.course import Assignment, Course, CourseError, read_notebook
-from gradekit.verdict.job import HowToRun
+from gradekit.verdict.opened import HowToRun
 from gradekit_integrity.defend.knowledge import Knowledge, choose_closed, is_near
 from gradekit_integrity.defend.proving import ExercisePlace, ProvenQuestions, exercises_in, prove_all
 from gradekit_integrity.viva.class_answers import keys_of

@@ -18,7 +18,7 @@ from gradekit.report.table import class_table
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restored
 from gradekit.verdict.grade import grade, points_of
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 _PERCENT = (10, 50, 90)
 _KILL_AT_PERCENT = (40, 70)

@@ -19,9 +19,8 @@ from gradekit.session.kernel import StudentKernel
 from gradekit.session.session import Session
 from gradekit.verdict.grade import grade
 from gradekit.verdict.opened import open_notebook
-from gradekit.verdict.progress import NotebookProgress
 from gradekit.verdict.result_cache import CachedResult, ResultCache
-from gradekit.verdict.tries import Try
+from gradekit.verdict.tries import NotebookProgress, Try
 from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import launch_server
 

@@ -21,7 +21,7 @@ from gradekit.authoring.samples import Sample
 from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.task import Task
+from gradekit.grading.workers import Task
 from gradekit.grading.write import Writer
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache
 from gradekit.verdict.tries import Try

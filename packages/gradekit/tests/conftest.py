@@ -237,7 +237,7 @@ def grade_answer(tiny_course: TinyCourse) -> Callable[..., Any]:
     """Grade one answer of the tiny course, as source text of the answer cell; gives the result."""
     from gradekit.session.limits import Limits
     from gradekit.verdict.grade import grade
-    from gradekit.verdict.job import GradingJob, HowToRun
+    from gradekit.verdict.opened import GradingJob, HowToRun
 
     def run(source: str, limits: Limits | None = None) -> object:
         released = tiny_course.assignment.released("double")

@@ -1,7 +1,22 @@
-"""What some tests need and a machine may not have."""
+"""What some tests need and a machine may not have, and which situations of a test `make test` leaves to `make test-slow`."""
+
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from gradekit.inside.arrays import has_torch
 
 needs_torch = pytest.mark.skipif(not has_torch(), reason="torch is not installed")
+
+
+def mostly_slow(situations: Iterable[Any], quick: int = 2) -> list[ParameterSet]:
+    """The parameters of a test: the first few are quick examples, and all others are marked `slow`."""
+    return [
+        pytest.param(
+            *(situation if isinstance(situation, tuple) else (situation,)),
+            marks=[pytest.mark.slow] if number >= quick else [],
+        )
+        for number, situation in enumerate(situations)
+    ]

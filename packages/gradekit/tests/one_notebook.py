@@ -6,12 +6,10 @@ from typing import Any
 from nbformat import NotebookNode
 
 from gradekit.course import Assignment
-from gradekit.verdict.job import GradingJob
-from gradekit.verdict.opened import OpenedNotebook
-from gradekit.verdict.progress import NotebookProgress, grade_here
+from gradekit.verdict.opened import GradingJob, OpenedNotebook
 from gradekit.verdict.result_cache import CachedResult, ResultCache
 from gradekit.verdict.results import Status, SubmissionResult
-from gradekit.verdict.tries import RepeatBudget
+from gradekit.verdict.tries import NotebookProgress, RepeatBudget, grade_here
 
 
 def in_progress(assignment: Assignment, name: str, notebook: NotebookNode, **known: Any) -> NotebookProgress:

@@ -6,6 +6,8 @@ import unicodedata
 
 import pytest
 
+from .needs import mostly_slow
+
 COMPOSED = "Zoë"
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
 ADVICE = "`((?:mkdir|mv|nbgrader db) .*?)`"
@@ -49,6 +51,7 @@ def test_a_student_whose_accent_is_stored_in_another_way_is_one_student(known, c
     assert [path.name for path in (generated.root / "feedback").iterdir()] == [known]
 
 
+@pytest.mark.slow
 def test_earlier_hand_ins_of_the_same_student_stay(enrol, generated):
     enrol(COMPOSED)
     earlier = generated.root / "submitted" / COMPOSED / "00_before" / "a.ipynb"
@@ -72,6 +75,7 @@ def test_two_folders_of_one_student_are_named_with_a_command_that_puts_one_aside
     assert "second folder" not in graded(generated)
 
 
+@pytest.mark.slow
 def test_two_students_in_the_gradebook_are_named_with_a_command_that_removes_one(enrol, generated):
     enrol(COMPOSED, DECOMPOSED)
     generated.hand_in(COMPOSED, generated.answer(RIGHT))
@@ -81,7 +85,7 @@ def test_two_students_in_the_gradebook_are_named_with_a_command_that_removes_one
         assert [student.id for student in gradebook.students] == [COMPOSED]
 
 
-@pytest.mark.parametrize("folder", ["Jane", "jane ", "ANNE-É", "anne-E\u0301"])
+@pytest.mark.parametrize("folder", mostly_slow(["Jane", "anne-E\u0301", "jane ", "ANNE-É"]))
 def test_another_case_or_a_space_is_named_with_a_command_that_mends_it(folder, enrol, generated):
     enrol("jane", "anne-é")
     generated.hand_in(folder, generated.answer(RIGHT))
@@ -112,6 +116,7 @@ def roster(course) -> dict[str, str | None]:
         return {student.id: student.email for student in gradebook.students}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
 def test_who_follows_all_advice_has_one_student_with_the_data_of_the_roster_and_the_grades(command, dora):
     dora.hand_in("dora", dora.answer(RIGHT))
@@ -124,6 +129,7 @@ def test_who_follows_all_advice_has_one_student_with_the_data_of_the_roster_and_
     assert dora.grades().keys() == {"Dora"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
 def test_another_student_whose_name_looks_alike_is_graded_after_being_added(command, dora):
     dora.hand_in("dora", dora.answer(RIGHT))
@@ -134,6 +140,7 @@ def test_another_student_whose_name_looks_alike_is_graded_after_being_added(comm
     assert roster(dora) == {"Dora": "d@x", "dora": None}
 
 
+@pytest.mark.slow
 def test_only_the_one_without_data_and_folder_is_to_be_removed(dora, enrol):
     """As in a course whose second entry an earlier version added."""
     enrol("dora")
@@ -149,6 +156,7 @@ def test_only_the_one_without_data_and_folder_is_to_be_removed(dora, enrol):
     assert dora.grades().keys() == {"Dora"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["score", "comment"])
 def test_what_a_person_graded_is_never_to_be_removed(what, dora, enrol):
     enrol("dora")

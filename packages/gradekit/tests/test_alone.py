@@ -1,12 +1,13 @@
 """gradekit without the packages that depend on it: they may be missing, and its own commands are all there."""
 
+import argparse
 import subprocess
 import sys
 from importlib.metadata import entry_points
 
 import pytest
 
-from gradekit.cli import main
+from gradekit.cli import Commands, main
 
 #: hides the packages that bring commands of their own, then imports every module of gradekit and runs a command
 ALONE = """
@@ -66,6 +67,14 @@ def test_the_commands_of_all_packages_have_one_order(capsys):
 def test_each_entry_point_adds_commands_at_a_place_of_its_own():
     places = [point.name.partition("_")[0] for point in entry_points(group="gradekit.commands")]
     assert len(set(places)) == len(places) and all(len(place) == 3 for place in places)
+
+
+@pytest.mark.parametrize("point", entry_points(group="gradekit.commands"), ids=lambda point: point.name)
+def test_the_name_of_an_entry_point_lists_the_commands_that_it_adds(point):
+    parser = argparse.ArgumentParser()
+    added = Commands(parser)
+    point.load()(added)
+    assert added.names == point.name.partition("_")[2].split(".")
 
 
 @pytest.mark.parametrize("command", ["--help", "table 01_double"])

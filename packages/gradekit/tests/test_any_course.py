@@ -168,6 +168,7 @@ def test_the_page_calls_the_cell_by_its_heading(course):
     assert f">{AUTOMATIC}" not in page
 
 
+@pytest.mark.slow
 def test_a_task_that_is_handed_in_again_is_listed_again_and_keeps_its_score(course, tmp_path):
     """nbgrader lists a written answer again, but not a task, of which nobody would see the new version."""
     again = shutil.copytree(course, tmp_path / "again")
@@ -188,6 +189,7 @@ def test_a_task_that_is_handed_in_again_is_listed_again_and_keeps_its_score(cour
         assert (found.auto_score, found.manual_score, found.needs_manual_grade) == (None, 1.0, True)
 
 
+@pytest.mark.slow
 def test_extra_credit_counts_as_in_nbgrader_and_survives_grading_again(course, capsys):
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         gradebook.find_grade("value", "values", "week 2", "ada").extra_credit = 1.5
@@ -216,6 +218,7 @@ def test_value(student):
 '''
 
 
+@pytest.mark.slow
 def test_regrade_names_the_notebook_where_two_share_a_grade_id(course, capsys):
     checks = course / "tests" / "week 1" / "lab"
     checks.mkdir(parents=True)
@@ -243,6 +246,7 @@ def test_a_notebook_id_in_the_configuration_leaves_the_other_notebooks_alone(cou
     assert {key: value for key, value in grades(course, "week 1").items() if key[0] != "eve"} == before
 
 
+@pytest.mark.slow
 def test_other_points_for_a_test_cell_reach_everybody_who_passes_it(course, tmp_path, capsys):
     root = tmp_path / "edited"
     shutil.copytree(course, root)

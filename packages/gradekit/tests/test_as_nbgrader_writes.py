@@ -13,6 +13,8 @@ from nbgrader.api import Gradebook
 from .beside_plain import ASSIGNMENT, NOTEBOOK, BothSides, Side, source_notebook
 from .tiny_course import code
 
+pytestmark = pytest.mark.slow  # test_write.py shows in parts what is written
+
 SECOND = "p2"
 #: steps and hooks of the course write down when they are called, and what they are told
 SETTINGS = """

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gradekit.attempts import AttemptRecord, Attempts, Counts, Rule, Shows, outcomes_of, turns
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.attempts.rules import AttemptRecord, Attempts, Counts, Rule, Shows, outcomes_of, turns
 from gradekit.page.check_table import result_as_shown
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 

@@ -14,7 +14,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
 from traitlets.config import Config
 
-from gradekit.attempts.rules import AttemptRecord, Attempts, Page, outcomes_of
+from gradekit.attempts import AttemptRecord, Attempts, Page, outcomes_of
 from gradekit.course.files import written_at
 from gradekit.nbgrader_plugin.feedback import FeedbackExporter
 from gradekit.nbgrader_plugin.steps import RESULT
@@ -71,6 +71,7 @@ def test_without_a_record_the_page_is_as_before(graded_class):
     assert "What changed" not in text(page(graded_class, "mistake"))
 
 
+@pytest.mark.slow
 def test_a_page_that_can_t_be_made_is_made_by_the_next_command_once_the_cause_is_gone(graded_class):
     broken = graded_class.root / ".gradekit/attempts/01_double/mistake.json"
     broken.mkdir(parents=True)

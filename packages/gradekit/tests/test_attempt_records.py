@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gradekit.attempts.rules import AttemptRecord, Attempts, Page, outcomes_of
+from gradekit.attempts import AttemptRecord, Attempts, Page, outcomes_of
 from gradekit.course import CourseError
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 

@@ -7,7 +7,7 @@ import pytest
 from traitlets import TraitError
 from traitlets.config import Config
 
-from gradekit.attempts.rules import AttemptRules, Counts, Rule, Shows, turns
+from gradekit.attempts import AttemptRules, Counts, Rule, Shows, turns
 from gradekit.course import CourseError
 from gradekit.course.configuration import read_configuration
 
@@ -128,7 +128,7 @@ def test_a_wrong_setting_of_one_assignment_is_reported_with_its_file_and_line(tm
     path = tmp_path / "nbgrader_config.py"
     path.write_text('c = get_config()\n\nc.AttemptRules.per_assignment = {"02_attention": {"tries": 3}}\n')
     with pytest.raises(CourseError) as error:
-        read_configuration(tmp_path).require_valid("gradekit.attempts.rules.AttemptRules")
+        read_configuration(tmp_path).require_valid("gradekit.attempts.AttemptRules")
     assert str(error.value) == (
         f"{path}, line 3: c.AttemptRules.per_assignment['02_attention']: there is no setting 'tries', only "
         "attempts, counts, grace_minutes, pause_minutes, period_hours, shows"

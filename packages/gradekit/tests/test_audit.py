@@ -105,6 +105,7 @@ def test_a_blank_notebook_that_earns_points_is_a_problem(tiny_course):
     )
 
 
+@pytest.mark.slow
 def test_checks_that_an_answer_without_a_computation_passes_are_listed(tiny_course):
     audit = run_audit(tiny_course.assignment, workers=1)
     assert audit.given_away() == {
@@ -128,6 +129,7 @@ def test_rows(student, draw):
 '''
 
 
+@pytest.mark.slow
 def test_an_exercise_that_is_earned_without_a_computation_is_a_problem(tiny_course):
     path = tiny_course.checks.parent / "mistakes.py"
     path.write_text("MISTAKES = []\n")
@@ -239,6 +241,7 @@ def test_an_assignment_without_known_mistakes_can_be_recorded(tiny_course):
 NAMED = "01_double: 3 of 3 mistakes caught, 3 named; 1 of 1 alternatives earn full marks; 0 problems"
 
 
+@pytest.mark.slow
 def test_checks_in_the_folder_of_their_notebook_are_recorded_and_audited(tiny_course):
     folder = tiny_course.checks.parent
     (folder / "double").mkdir()
@@ -267,6 +270,7 @@ def test_check_files_and_mistakes_share_code_by_importing_it(tiny_course):
     assert "shared" not in sys.modules and str(folder) not in sys.path
 
 
+@pytest.mark.slow
 def test_a_mistake_in_another_notebook_than_the_first_is_audited(tiny_course):
     answer, test = mark("half", solution=True), mark("test_half", grade=True, locked=True, points=5)
     second = v4.new_notebook(cells=[code("import torch"), code(HALF, answer), code("", test)])

@@ -68,6 +68,7 @@ def test_a_folder_with_nothing_but_leftovers_has_no_notebook(both):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damaged", ["", '{"cells": [{"cell_'])
 def test_a_notebook_beside_one_that_can_t_be_read_is_named_and_graded_once_it_has_the_right_name(
     both, damaged
@@ -141,6 +142,7 @@ def test_code_finds_the_other_notebooks_of_the_assignment_as_in_plain_nbgrader(t
         assert side.grades()["test_double"] == (2.0, False)
 
 
+@pytest.mark.slow
 def test_a_changed_notebook_that_the_code_opens_is_a_reason_to_grade_again(two_notebooks):
     for factor, points in ((3, 0.0), (2, 2.0)):
         two_notebooks.hand_in(two_notebooks.released(RUNS))
@@ -158,6 +160,7 @@ def double(x):
 import glob"""
 
 
+@pytest.mark.slow
 def test_code_sees_the_notebooks_as_they_were_handed_in_without_hidden_tests(tmp_path):
     both, source = BothSides(tmp_path / "hidden"), source_notebook()
     source.cells[2].source += "\n### BEGIN HIDDEN TESTS\nassert double(3) == 6  # psst\n### END HIDDEN TESTS"
@@ -200,6 +203,7 @@ def test_a_notebook_one_folder_deeper_is_found_with_its_files_and_graded(both, i
     assert both.ours.grades()["test_double"] == (2.0, False)
 
 
+@pytest.mark.slow
 def test_of_two_folders_with_a_notebook_none_is_chosen_and_both_are_named(both):
     for inside in ("a1/first", "a1/second"):
         both.hand_in(both.released(), folder=inside)

@@ -6,8 +6,7 @@ import threading
 
 import pytest
 
-from gradekit.session.limits import Limits
-from gradekit.verdict.bounds import CheckOverrun, bounded
+from gradekit.session.limits import CheckOverrun, Limits, bounded
 from gradekit.verdict.results import Status
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

@@ -7,7 +7,7 @@ import time
 import psutil
 import pytest
 
-from gradekit.page.budget import PageBudget, TooCostly, render_in_child
+from gradekit.page import PageBudget, TooCostly, render_in_child
 
 
 def drawn(draw, seconds: float = 5, memory: int = 256, largest: int = 1_000_000) -> str:

@@ -7,9 +7,9 @@ from nbformat import v4
 
 from gradekit.course import Assignment, Course
 from gradekit.page.check_table import ScoreRow, first_things
-from gradekit.session.causes import missing_name
+from gradekit.session.reasons import missing_name
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.results import SubmissionResult
 
 from .test_ordinary import answer, checking, run

@@ -12,9 +12,10 @@ from nbgrader.api import Gradebook
 
 from gradekit.submission.submission import Submission
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 from .beside_plain import CONFIGURE
+from .needs import mostly_slow
 from .tiny_course import TinyCourse, code, mark
 
 EVENS = "def evens(numbers):\n    return sum(n for n in numbers if n % 2 == 0)"
@@ -206,7 +207,7 @@ def graded(course: TinyCourse, case: Case):
     return grade(GradingJob(course.assignment, "double", handed_in(course, case), released)).result
 
 
-@pytest.mark.parametrize("case", HARMED.values(), ids=HARMED.keys())
+@pytest.mark.parametrize("case", mostly_slow(HARMED.values(), 6), ids=HARMED.keys())
 def test_a_right_answer_that_a_later_cell_harms_goes_to_a_person(course, case):
     result = graded(course, case)
     assert {doubt.grade_id for doubt in result.doubts} == case.lost.keys()
@@ -223,6 +224,7 @@ def test_other_answers_have_the_points_of_their_checks(course, case, earned):
     assert (result.earned, result.doubts) == (earned, [])
 
 
+@pytest.mark.slow
 def test_the_reported_changes_are_the_student_s_and_gain_no_points(course):
     forged = "import sys\nsys.modules['gradekit.inside.agent'].name_history.changes = lambda names, after: {}"
     wrong = "def evens(x):\n    return 7"
@@ -236,6 +238,7 @@ def test_the_reported_changes_are_the_student_s_and_gain_no_points(course):
         assert (result.earned, result.doubts, result.status) == (4, [], "graded")
 
 
+@pytest.mark.slow
 def test_a_kernel_that_hangs_or_ends_when_asked_loses_no_other_points(course):
     forged = "import os, sys, time\nsys.modules['gradekit.inside.agent'].name_history.changes = lambda *_: {}"
     wrong = "def evens(x):\n    return 7"

@@ -83,6 +83,7 @@ def test_a_check_that_fails_for_everybody_is_named_once(empty_class, old, new, r
     assert set(scores(empty_class).values()) == {PENDING}
 
 
+@pytest.mark.slow
 def test_the_page_says_so_without_the_reason(faulty):
     assert faulty.gradekit("autograde", "01_double") == 1
     assert faulty.run("nbgrader", "generate_feedback", "01_double").returncode == 0
@@ -96,6 +97,7 @@ def test_the_page_says_so_without_the_reason(faulty):
     assert not [page for page in pages.values() if "secret_of" in page or "NameError" in page]
 
 
+@pytest.mark.slow
 def test_until_it_is_corrected_it_is_tried_and_named_each_time(faulty, capsys):
     assert faulty.gradekit("autograde", "01_double") == 1
     faulty.gradings()
@@ -109,6 +111,7 @@ def test_until_it_is_corrected_it_is_tried_and_named_each_time(faulty, capsys):
     assert scores(faulty)["ada"] == scores(faulty)["bob"] == (2, None, False)
 
 
+@pytest.mark.slow
 def test_regrade_with_the_corrected_check_grades_them_and_writes_to_nobody_else(faulty, capsys):
     assert faulty.gradekit("autograde", "01_double") == 1
     capsys.readouterr()
@@ -121,6 +124,7 @@ def test_regrade_with_the_corrected_check_grades_them_and_writes_to_nobody_else(
     assert scores(faulty)["ada"] == (2, None, False)
 
 
+@pytest.mark.slow
 def test_regrade_with_a_check_at_fault_keeps_the_scores_and_names_whose(faulty, capsys):
     correct(faulty)
     assert faulty.gradekit("autograde", "01_double") == 0
@@ -134,6 +138,7 @@ def test_regrade_with_a_check_at_fault_keeps_the_scores_and_names_whose(faulty, 
     assert scores(faulty) == before
 
 
+@pytest.mark.slow
 def test_nbgrader_autograde_grades_the_others_and_names_the_fault(faulty):
     done = faulty.run("nbgrader", "autograde", "01_double")
     assert done.stderr.count(REASON) == 2
@@ -144,6 +149,7 @@ def test_nbgrader_autograde_grades_the_others_and_names_the_fault(faulty):
     assert scores(faulty)["dan"] == (0, None, False)
 
 
+@pytest.mark.slow
 def test_watch_releases_the_pages_and_says_so_once_for_each_hand_in(generated, tmp_path, capfd):
     exchange = exchange_of(generated, tmp_path / "exchange")
     checks = generated.checks.read_text()

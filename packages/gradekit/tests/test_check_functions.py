@@ -5,7 +5,7 @@ import pytest
 from gradekit.checks import named_weights
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 from .needs import needs_torch
 

@@ -128,6 +128,7 @@ def test_force_writes_everybody_again_and_grades_only_what_was_stopped(graded_cl
     assert graded_class.gradings()["test_half"] == 3  # the death is tried twice
 
 
+@pytest.mark.slow
 def test_fresh_takes_nothing_from_the_cache(graded_class):
     for student in STATUSES:
         if student not in ("right", "mistake"):
@@ -139,6 +140,7 @@ def test_fresh_takes_nothing_from_the_cache(graded_class):
     assert sum(time > cached[name] for name, time in graded_class.cached().items()) == 2
 
 
+@pytest.mark.slow
 def test_a_file_that_was_replaced_by_hand_is_graded_again(graded_class):
     before = when_autograded(graded_class)
     graded_class.hand_in("mistake", graded_class.answer(RIGHT, HALF))
@@ -160,12 +162,14 @@ def test_a_newer_submission_is_graded_and_no_other(graded_class):
         assert book.find_submission("01_double", "mistake").timestamp == datetime(2026, 1, 2, 12)
 
 
+@pytest.mark.slow
 def test_all_graded_exits_with_0(empty_class, capsys):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     assert autograde(empty_class) == 0
     assert capsys.readouterr().out == "01_double: 1 graded\n"
 
 
+@pytest.mark.slow
 def test_a_student_s_mistake_stops_no_make_and_no_cron_job_unless_it_is_strict(empty_class, capsys):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     empty_class.hand_in("bob", empty_class.answer("def double(x) return", HALF))
@@ -175,6 +179,7 @@ def test_a_student_s_mistake_stops_no_make_and_no_cron_job_unless_it_is_strict(e
     assert autograde(empty_class, "--strict") == 0, "nothing is new"
 
 
+@pytest.mark.slow
 def test_only_the_students_that_are_named_are_graded_and_the_others_are_not_mentioned(empty_class, capsys):
     for student in ("ada", "adam", "bob", "eve"):
         empty_class.hand_in(student, empty_class.answer(RIGHT, HALF))
@@ -219,6 +224,7 @@ def test_the_table_for_programs_has_the_keys_of_the_docs_and_the_numbers_of_the_
         assert (row["total"], row["points"]) == (known.total, known.points)
 
 
+@pytest.mark.slow
 def test_without_a_sandbox_the_table_says_so(empty_class, capsys):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     assert autograde(empty_class, "--sandbox", "none") == 0
@@ -226,6 +232,7 @@ def test_without_a_sandbox_the_table_says_so(empty_class, capsys):
     assert "1 graded without a sandbox" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["", pytest.param("import os\nos._exit(1)", marks=pytest.mark.thorough)])
 def test_equal_submissions_each_have_their_row(empty_class, answer):
     for student in ("ada", "bob", "eve"):
@@ -249,6 +256,7 @@ def test_a_notebook_above_the_submission_folders_is_named(empty_class, capsys):
     assert "1 graded" in said
 
 
+@pytest.mark.slow
 def test_students_with_odd_names_have_their_row(empty_class):
     names = [
         *(
@@ -295,6 +303,7 @@ def test_without_generate_assignment_one_sentence_says_what_to_do(tiny_course, e
     assert "run `nbgrader generate_assignment 02_other --force` first" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_assignment_that_was_not_generated_yet_does_not_keep_the_others_from_being_graded(
     empty_class, capsys
 ):
@@ -306,6 +315,7 @@ def test_an_assignment_that_was_not_generated_yet_does_not_keep_the_others_from_
     assert "00_draft: skipped" in output.err
 
 
+@pytest.mark.slow
 def test_a_submission_on_which_the_grader_failed_is_graded_next_time(empty_class, monkeypatch):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     with monkeypatch.context() as patch:
@@ -344,6 +354,7 @@ def test_without_its_release_an_assignment_s_results_stay(empty_class, capsys):
     assert when_autograded(empty_class) == before
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_not_installed_ends_the_command_before_anything_is_written(empty_class, capsys):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     assert autograde(empty_class) == 0

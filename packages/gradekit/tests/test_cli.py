@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.cli import _parser, main, progress_bar
+from gradekit.cli import _parser, main, progress_bar, progress_lines
 
 #: large packages that no `--help` may import
 LARGE = (
@@ -155,8 +155,8 @@ def test_a_name_may_end_with_a_slash_as_the_shell_completes_it(generated, capfd)
 
 def test_in_a_pipe_there_is_a_line_a_minute_and_no_progress_bar(capfd, monkeypatch):
     now = 0.0
-    monkeypatch.setattr("gradekit.cli.log_lines.time.monotonic", lambda: now)
-    with progress_bar("01_double", "submission", 4) as bar:
+    monkeypatch.setattr("gradekit.cli.time.monotonic", lambda: now)
+    with progress_lines("01_double", "submission", 4) as bar:
         for now in (20.0, 65.0, 80.0, 130.0):  # noqa: B007  # read by the clock
             bar.update()
     assert capfd.readouterr().err == (

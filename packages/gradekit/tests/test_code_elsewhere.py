@@ -255,6 +255,7 @@ def graded(tmp_path_factory, made_once) -> TinyCourse:
     return TinyCourse(shutil.copytree(original, tmp_path_factory.mktemp("elsewhere") / "course"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_score_is_that_of_the_tests_unless_something_is_uncertain(graded, name):
     _, score, asked = CASES[name]
@@ -262,18 +263,21 @@ def test_the_score_is_that_of_the_tests_unless_something_is_uncertain(graded, na
     assert graded.grades()[name]["test_double"] == (2, None, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BESIDE)
 def test_a_file_beside_an_empty_answer_may_be_the_answer_if_it_defines_its_name(graded, name):
     asked, _ = BESIDE[name]
     assert graded.grades()[name]["test_half"] == (None if asked else 0, None, asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*list(DRAFTS)[:3], "a notebook about something else"])
 def test_the_page_names_every_notebook_that_was_not_graded(graded, name):
     (file,) = DRAFTS[name][1]
     assert file in page(graded, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNTOUCHED)
 def test_a_file_beside_a_notebook_in_which_nothing_was_answered_may_have_the_answers(graded, name):
     file = UNTOUCHED[name]
@@ -282,6 +286,7 @@ def test_a_file_beside_a_notebook_in_which_nothing_was_answered_may_have_the_ans
     assert (f"{file} may have the answers" in page(graded, name)) == bool(file)
 
 
+@pytest.mark.slow
 def test_a_person_decides_on_a_notebook_of_another_assignment(graded):
     scores = graded.grades()["another assignment's"]
     assert scores["test_half"] == (2, None, False)  # its test passes, whatever the cell is called
@@ -310,6 +315,7 @@ def page(course: TinyCourse, student: str) -> str:
     return (course.root / "feedback" / student / "01_double" / "double.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -337,6 +343,7 @@ def test_the_page_says_why_a_person_decides(graded, name, sentence):
     assert "test_half" in [label for label, _ in row(graded, name).undecided]
 
 
+@pytest.mark.slow
 def test_the_page_has_no_verdict_on_an_empty_answer_that_a_person_decides_on(graded):
     shown = BeautifulSoup(page(graded, "under another name next to it"), "html.parser")
     (_, verdict) = shown.select(".verdict")
@@ -350,6 +357,7 @@ def row(course: TinyCourse, student: str):
     return next(row for row in class_table(course.running, course.assignment).rows if row.student == student)
 
 
+@pytest.mark.slow
 def test_the_command_names_the_students(graded):
     text = (graded.root / "printed.txt").read_text()
     half, double = [line for line in text.splitlines() if "is undecided" in line]
@@ -359,6 +367,7 @@ def test_the_command_names_the_students(graded):
     assert half.endswith("and 18 more")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["deleted and nowhere else", "deleted and in the cell of the other exercise"]
 )
@@ -380,6 +389,7 @@ def plain_scores(tmp_path: Path, names: list[str]) -> dict[str, float | None]:
         return {name: grade.auto_score for name, grade in grades.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [

@@ -7,7 +7,7 @@ import pytest
 
 from gradekit.course import CourseError
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 from .tiny_course import RIGHT, TinyCourse
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradekit.checks.comparison import REJECTS_ALL, CheckFailure
+from gradekit.checks.asserts import REJECTS_ALL, CheckFailure
 from gradekit.codecs import Tolerance
 from gradekit.relations import WrongShape, WrongValue
 from gradekit.session.values import CheckOutcome, StudentError

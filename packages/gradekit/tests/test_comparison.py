@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradekit.checks.asserts import assert_shape
-from gradekit.checks.comparison import (
+from gradekit.checks.asserts import (
     CheckFailure,
     assert_close,
     assert_differs,
     assert_dropped_singly,
+    assert_shape,
     assert_varies,
     describe,
     difference,

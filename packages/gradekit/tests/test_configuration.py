@@ -91,8 +91,14 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("place", "command"),
+    [  # each place and each command once; `make test-slow` has all pairs
+        pytest.param(place, command, marks=[] if number == other else pytest.mark.slow)
+        for number, place in enumerate(PLACES)
+        for other, command in enumerate(COMMANDS)
+    ],
+)
 def test_every_command_finds_the_settings(place, command, tmp_path, monkeypatch, capfd):
     # nothing is run here: starting what could run it would take most of the time
     monkeypatch.setattr("gradekit.authoring.grade_variants.record", lambda *_: None)

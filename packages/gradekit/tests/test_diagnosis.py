@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.asserts import CheckFailure
 from gradekit.checks.reference import Reference, Store, to_stored
 from gradekit.checks.variants import Mistake
 from gradekit.inside.arrays import copied

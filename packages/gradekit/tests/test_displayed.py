@@ -4,10 +4,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from gradekit.course.cells import find_cell
-from gradekit.page.budget import PageBudget
+from gradekit.page import PageBudget
 from gradekit.page.displayed import Displayed, Pictures, plain_figure
 from gradekit.page.markdown import MAX_HTML
-from gradekit.session.output_data import MAX_DATA, KeptData, sizes_in
+from gradekit.session.runner import MAX_DATA, KeptData, sizes_in
 
 from .beside_plain import BothSides, both_sides
 from .test_pictures import RED, embedded, in_base64, in_formgrader
@@ -100,6 +100,7 @@ def double(x):
     return 2 * x"""
 
 
+@pytest.mark.slow
 def test_what_code_displays_is_kept_as_with_plain_nbgrader_and_shown_on_both_pages(both):
     both.hand_in(both.released(DISPLAYING))
     both.autograde()

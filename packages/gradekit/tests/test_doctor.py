@@ -36,6 +36,7 @@ def test_where_nothing_is_missing_every_kernel_is_started_and_the_exit_code_is_0
     assert "0 students" in lines["gradebook"]
 
 
+@pytest.mark.slow
 def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(generated, monkeypatch):
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     done = generated.run("gradekit", "doctor")

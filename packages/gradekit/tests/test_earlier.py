@@ -7,7 +7,7 @@ from nbformat import v4
 from gradekit.authoring.earlier import earlier_source, load_parts, write_earlier
 from gradekit.course import Course, CourseError
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 from .tiny_course import code, mark
 

@@ -13,7 +13,7 @@ import gradekit.checks
 from gradekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from gradekit.course.cells import find_cell
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 from .needs import needs_torch
 from .tiny_course import TinyCourse, code, mark

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.checks.asserts import assert_raises
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.asserts import CheckFailure, assert_raises
 from gradekit.course.printing import MAX_MESSAGE
 from gradekit.session.proxy import CheckHistory, Student
 from gradekit.session.values import Opaque, StudentError

@@ -15,7 +15,7 @@ import pytest
 from nbformat import v4
 
 from gradekit.checks import assert_close
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.asserts import CheckFailure
 from gradekit.codecs import describe
 from gradekit.codecs.figure_codec import Figure
 from gradekit.course import CourseError

@@ -6,7 +6,7 @@ from nbformat import v4
 from gradekit.submission.names import mentions, own_names
 from gradekit.submission.statements import needed_names, reached_code
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 CONFTEST = "from gradekit.checks import forbid\n\nonly_own_code = forbid('mul')\n"
 

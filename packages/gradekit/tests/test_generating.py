@@ -7,6 +7,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
+from .needs import mostly_slow
 from .tiny_course import code, mark
 
 PLAIN = "c = get_config()\n"
@@ -72,15 +73,17 @@ def files(course):
 
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
-    [
-        (duplicate, "have the same grade_id"),
-        (wrong_points, "is worth 7 points"),
-        (no_points, "is graded, but has no points"),
-        (no_cell, "belongs to no cell"),
-        (no_notebook, "can't be read as a notebook"),
-        (stopped_by("raise KeyboardInterrupt"), ""),
-        (stopped_by("raise OSError(28, 'No space left on device')"), "No space left on device"),
-    ],
+    mostly_slow(
+        [
+            (duplicate, "have the same grade_id"),
+            (stopped_by("raise KeyboardInterrupt"), ""),
+            (wrong_points, "is worth 7 points"),
+            (no_points, "is graded, but has no points"),
+            (no_cell, "belongs to no cell"),
+            (no_notebook, "can't be read as a notebook"),
+            (stopped_by("raise OSError(28, 'No space left on device')"), "No space left on device"),
+        ]
+    ),
 )
 def test_the_release_stays_whatever_goes_wrong(generated, spoil, sentence):
     before = files(generated)
@@ -91,6 +94,7 @@ def test_the_release_stays_whatever_goes_wrong(generated, spoil, sentence):
     assert sorted(os.listdir(generated.root / "release")) == ["01_double"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [duplicate, no_notebook])
 def test_plain_nbgrader_removes_it(generated, spoil):
     (generated.root / "nbgrader_config.py").write_text(PLAIN)
@@ -100,7 +104,8 @@ def test_plain_nbgrader_removes_it(generated, spoil):
 
 
 @pytest.mark.parametrize(
-    ("killed", "next_one"), [([], []), (["--notebook=double"], []), ([], ["--notebook=double"])]
+    ("killed", "next_one"),
+    mostly_slow([([], []), (["--notebook=double"], []), ([], ["--notebook=double"])], 1),
 )
 def test_a_command_that_was_killed_is_undone_by_the_next(generated, killed, next_one):
     (generated.root / "release/01_double/data.csv").write_text("1,2")
@@ -124,6 +129,7 @@ def test_a_changed_source_replaces_the_release_and_its_other_files(generated):
     assert b"import math" in files(generated)["double.ipynb"]
 
 
+@pytest.mark.slow
 def test_one_notebook_of_two_leaves_the_other_alone(generated):
     second = v4.new_notebook(
         cells=[code("pass", mark("second", solution=True))], metadata=source_of(generated).metadata
@@ -138,7 +144,7 @@ def test_one_notebook_of_two_leaves_the_other_alone(generated):
     assert sorted(os.listdir(generated.root / "release")) == ["01_double"]
 
 
-@pytest.mark.parametrize("change_cells", ["add", "remove", "rename", "type", "notebook"])
+@pytest.mark.parametrize("change_cells", mostly_slow(["rename", "notebook", "add", "remove", "type"]))
 def test_changed_cells_are_named_when_there_are_submissions(graded_class, change_cells):
     before = files(graded_class)
     if change_cells == "notebook":

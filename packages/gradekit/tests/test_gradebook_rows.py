@@ -5,6 +5,8 @@ import shutil
 import pytest
 from nbgrader.api import Grade
 
+from .needs import mostly_slow
+
 
 def remove_student(course):
     with course.gradebook() as gradebook:
@@ -33,7 +35,9 @@ def remove_folder(course):
     shutil.rmtree(course.root / "autograded" / "right")
 
 
-@pytest.mark.parametrize("lose", [remove_student, remove_submission, empty_rows, older_scores, remove_folder])
+@pytest.mark.parametrize(
+    "lose", mostly_slow([remove_student, remove_folder, remove_submission, empty_rows, older_scores])
+)
 def test_a_submission_whose_scores_are_not_in_the_gradebook_is_written_again(graded_class, capsys, lose):
     lose(graded_class)
     assert graded_class.gradekit("table", "01_double") == 0
@@ -56,6 +60,7 @@ def test_a_score_that_a_person_decides_is_not_written_again(graded_class, capsys
     assert graded_class.grades()["right"]["test_double"] == (None, 7, True)
 
 
+@pytest.mark.slow
 def test_a_new_gradebook_is_filled_from_what_was_graded(graded_class):
     (graded_class.root / "gradebook.db").unlink()
     assert graded_class.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 0
@@ -65,6 +70,7 @@ def test_a_new_gradebook_is_filled_from_what_was_graded(graded_class):
         assert gradebook.db.query(Grade).filter(Grade.auto_score.isnot(None)).count() > 0
 
 
+@pytest.mark.slow
 def test_pages_of_all_others_are_written_when_one_has_no_scores(graded_class):
     remove_submission(graded_class)
     done = graded_class.run("nbgrader", "generate_feedback", "01_double")

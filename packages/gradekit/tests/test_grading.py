@@ -11,7 +11,7 @@ from gradekit.session import proxy, session
 from gradekit.session.limits import Limits
 from gradekit.submission.submission import Submission
 from gradekit.verdict.grade import collect_marks, grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 RIGHT = "def double(x):\n    return 2 * x"
 
@@ -103,6 +103,7 @@ def test_a_loop_in_a_cell_times_out(grade_answer):
     assert "it ran for more than 4 s" in outcome(result).message
 
 
+@pytest.mark.slow
 def test_a_loop_that_ignores_interrupts_times_out(grade_answer):
     source = "def double(x):\n    while True:\n        try:\n            while True: pass\n        except KeyboardInterrupt: pass"
     assert grade_answer(source, Limits(call_seconds=1)).status == "timed out"

@@ -9,8 +9,8 @@ from gradekit.checks.reference import Observation, Reference, Store
 from gradekit.checks.variants import Mistakes, mistakes_of
 from gradekit.report.statistics import answer_groups, stub
 from gradekit.report.table import ClassTable, Row
-from gradekit.verdict.fingerprint import fingerprint_of, same_numbers
-from gradekit.verdict.results import CheckResult, ExerciseResult
+from gradekit.verdict.diagnosis import fingerprint_of
+from gradekit.verdict.results import CheckResult, ExerciseResult, same_numbers
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -203,6 +203,7 @@ def comments(course, cell: str = "double") -> dict[str, str | None]:
         return found
 
 
+@pytest.mark.slow
 def test_the_stub_of_a_group_makes_its_mistake_a_known_one(four_times):
     (group,) = [group for group in four_times.groups if group["checks"][0] == "test_value"]
     assert group["students"] == ["ada", "ben", "cleo"]
@@ -238,6 +239,7 @@ def test_a_stub_shows_no_control_characters():
     assert all(line.isprintable() for line in entry.split("\n"))
 
 
+@pytest.mark.slow
 def test_one_comment_reaches_everybody_in_the_group_and_their_pages(four_times):
     id = four_times.groups[0]["id"]
     with four_times.gradebook() as gradebook:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gradekit.checks.comparison import difference
+from gradekit.checks.asserts import difference
 from gradekit.codecs import describe
 from gradekit.inside.figure_packer import FigurePacker
 from gradekit.inside.messages import MAX_TEXT, MessageError, encode

@@ -30,6 +30,8 @@ WITHOUT_GRADING = [
     "autograde 01_double",
     "regrade 01_double --dry-run",
 ]
+#: modules of gradekit that the process of `gradekit autograde` may import, with all that check files can use
+MOST_MODULES = 80
 _SCRIPT = """
 import json, sys
 found = []
@@ -66,3 +68,22 @@ def test_the_table_imports_nothing_new(imports, tmp_path):
 @pytest.mark.parametrize("command", WITHOUT_GRADING)
 def test_a_command_that_grades_nothing_imports_nothing_large(imports, command):
     assert imports[command] & LARGE == set()
+
+
+def test_a_class_is_graded_with_at_most_eighty_modules(generated):
+    generated.hand_in("ada", generated.answer("def double(x):\n    return 2 * x"))
+    script = """
+import sys
+from gradekit import checks
+from gradekit.cli import main
+assert main(["autograde", "01_double"]) == 0
+used = [getattr(checks, name) for name in checks.__all__]
+print(*(name for name in sys.modules if name.startswith("gradekit")))
+"""
+    run = [sys.executable, "-c", script]
+    done = subprocess.run(run, cwd=generated.root, capture_output=True, text=True, check=True)
+    names = done.stdout.splitlines()[-1].split()
+    assert "gradekit.verdict.grade" in names
+    assert len(names) <= MOST_MODULES, sorted(names)
+    others = ("gradekit_", "gradekit.authoring", "gradekit.watch", "gradekit.cli.reporting")
+    assert [name for name in names if name.startswith(others)] == []

@@ -10,7 +10,7 @@ import pytest
 from nbformat import v4
 
 from gradekit.checks import Implementation
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.asserts import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.course import CourseError
 from gradekit.session.channel import Channel
@@ -320,6 +320,7 @@ def test_an_implementation_that_cannot_be_run_is_the_fault_of_the_check(student)
 LOOP = "def double(x):\n    while x < 0:\n        pass\n    return x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["forever", "endless"])
 def test_an_endless_loop_on_either_side_is_stopped(test):
     session, student = open_student(call_seconds=1, helper_seconds=0.5)
@@ -331,6 +332,7 @@ def test_an_endless_loop_on_either_side_is_stopped(test):
         assert tried(student, "check_double", RIGHT[0]) is None
 
 
+@pytest.mark.slow
 def test_a_function_that_ends_its_process_is_no_rejection():
     session, student = open_student()
     with closing(session):

@@ -3,13 +3,13 @@
 import pytest
 
 from gradekit.checks import Implementation, Implementations
-from gradekit.checks.comparison import CheckFailure
+from gradekit.checks.asserts import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.course import CourseError
 from gradekit.session import proxy
 from gradekit.session.values import Call, CheckOutcome, StudentError
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

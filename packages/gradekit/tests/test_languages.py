@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup
 from jinja2 import nodes
 
 import gradekit
-from gradekit.attempts.rules import time_in_words
+from gradekit.attempts import time_in_words
 from gradekit.course import CourseError
 from gradekit.course.language import _, current_language, ngettext, speaking
 from gradekit.verdict.results import points_in_words, score_in_words
@@ -34,7 +34,7 @@ PAGE_MODULES = [
     *(
         "nbgrader_plugin/feedback",
         "attempts/attempt_line",
-        "attempts/rules",
+        "attempts/__init__",
         "report/letters",
         "verdict/results",
     ),

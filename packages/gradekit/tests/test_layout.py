@@ -91,7 +91,7 @@ def test_what_is_sent_into_the_kernel_imports_nothing_else_of_gradekit():
 
 
 def test_that_folder_has_what_is_sent_and_nothing_else():
-    sent = {part.__name__ for part in channel._PARTS}
+    sent = {f"gradekit.inside.{name}" for name in channel.PARTS}
     sent |= {name for _, texts in kernel_texts().values() for name, _ in texts}
     assert sent == {f"gradekit.inside.{path.stem}" for path in (GRADEKIT / "inside").glob("[!_]*.py")}
 

@@ -76,6 +76,7 @@ def test_a_student_s_hand_in_is_not_touched_in_the_course_of_an_instructor_who_t
     assert "me" not in generated.grades()
 
 
+@pytest.mark.slow
 def test_a_check_grades_shows_the_page_and_keeps_the_best_result(generated, capsys):
     learn(generated, capsys)
     write(generated, RIGHT)

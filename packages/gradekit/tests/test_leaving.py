@@ -47,6 +47,7 @@ def exported(course, kind: str) -> tuple[list[list[str]], str]:
         return list(csv.reader(file)), done.stderr
 
 
+@pytest.mark.slow
 def test_a_student_who_left_counts_nowhere_and_is_named(graded_class, follow):
     before = graded_class.run("gradekit", "report", "01_double").stdout
     assert "awaiting manual grading" not in before and "4 graded" in before

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gradekit.attempts.rules import Shows
+from gradekit.attempts import Shows
 from gradekit.grading.regrade import CheckMove, Move
 from gradekit.report.letters import letter_lines
 
@@ -64,6 +64,7 @@ def test_a_dry_run_writes_no_letter_that_could_be_sent(changed, capsys):
     assert letters(changed) == []
 
 
+@pytest.mark.slow
 def test_a_score_that_a_person_gave_has_not_moved_so_there_is_no_letter(changed):
     with changed.gradebook() as book:
         book.find_grade("test_half", "double", "01_double", "floor").manual_score = 4
@@ -72,6 +73,7 @@ def test_a_score_that_a_person_gave_has_not_moved_so_there_is_no_letter(changed)
     assert letters(changed) == []
 
 
+@pytest.mark.slow
 def test_a_letter_in_another_language_has_no_english_around_the_author_s_sentences(changed):
     config = changed.root / "nbgrader_config.py"
     config.write_text(

@@ -8,7 +8,7 @@ from nbformat import NotebookNode, v4
 from gradekit.submission.elsewhere import pasted_line
 from gradekit.submission.restore import restored
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 
 from .beside_plain import BothSides
 from .tiny_course import cell_of, code, mark
@@ -141,6 +141,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> BothSides:
     return both
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_right_answer_that_needs_other_code_gets_its_points_or_a_person(graded, name):
     plain, ours = graded.plain.grades(name), graded.ours.grades(name)

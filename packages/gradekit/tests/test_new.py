@@ -44,6 +44,7 @@ def course(new_original, tiny_course):
     return tiny_course
 
 
+@pytest.mark.slow
 def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named(new_original):
     _, said, code, audited = new_original
     assert f"source/{NAME}/my_topic.ipynb" in said
@@ -147,6 +148,7 @@ def test_the_numpy_notebook_runs_and_a_wrong_answer_fails_its_visible_tests_with
     assert "Do you take the square root" in error.evalue
 
 
+@pytest.mark.slow
 def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
     (path,) = Course(course.root).assignment(NAME).source_notebooks()
     notebook = nbformat.read(path, as_version=4)

@@ -13,7 +13,7 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.session.saved_outputs import put_saved_outputs
 from gradekit.submission.notebook_file import parse_submitted
 from gradekit.submission.submission import Submission
-from gradekit.verdict.job import ScoreRule
+from gradekit.verdict.opened import ScoreRule
 from gradekit.verdict.ordinary import result_of_outputs
 
 from .forked import run_forked

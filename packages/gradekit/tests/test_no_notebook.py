@@ -2,11 +2,12 @@
 
 import pytest
 
+from .needs import mostly_slow
 from .tiny_course import RIGHT
 
 
 @pytest.mark.parametrize(
-    "name", ["double.py", "report.pdf", "double.ipynb.zip", "other.ipynb", "a folder/double.py"]
+    "name", mostly_slow(["double.py", "report.pdf", "double.ipynb.zip", "other.ipynb", "a folder/double.py"])
 )
 def test_what_was_handed_in_instead_is_named(name, generated):
     with generated.gradebook() as gradebook:
@@ -23,6 +24,7 @@ def test_what_was_handed_in_instead_is_named(name, generated):
         assert "nobody: missing" not in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "but"), [("report.pdf", ", but report.pdf"), ("", "")])
 def test_a_later_hand_in_without_a_notebook_is_named_with_the_scores_that_stay(name, but, generated, capsys):
     stamp = generated.hand_in("ada", generated.answer(RIGHT)).with_name("timestamp.txt")

@@ -15,7 +15,7 @@ from gradekit.session.runner import _joined
 from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob, HowToRun, ScoreRule
+from gradekit.verdict.opened import GradingJob, HowToRun, ScoreRule
 from gradekit.verdict.ordinary import remedy_for
 from gradekit.verdict.results import SubmissionResult
 
@@ -419,6 +419,7 @@ def test_tests_that_were_never_reached_go_to_a_person(assignment, monkeypatch):
     assert (only(result).outcome, only(result).earned) == ("blocked", 0)
 
 
+@pytest.mark.slow
 def test_cells_after_many_that_end_the_process_are_still_run(assignment):
     dies = "import os\nos._exit(1)"
     bad = [answer(dies, f"bad-{n}") for n in range(4)]

@@ -12,8 +12,7 @@ from gradekit.course.kernels import LIMITED, other_language
 from gradekit.nbgrader_plugin.bind import require_bound
 from gradekit.session.limits import Limits
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob, HowToRun
-from gradekit.verdict.opened import _language_notes
+from gradekit.verdict.opened import GradingJob, HowToRun, _language_notes
 from sandbox_kernel.sandboxed import SandboxProvisioner
 
 PYTHON = {"name": "python3", "display_name": "Python", "language": "python"}

@@ -11,7 +11,7 @@ from nbformat import v4
 from gradekit.nbgrader_plugin import feedback
 from gradekit.nbgrader_plugin.feedback import FeedbackExporter
 from gradekit.nbgrader_plugin.steps import RESULT
-from gradekit.page.budget import PageBudget
+from gradekit.page import PageBudget
 from gradekit.page.displayed import LEFT_OUT
 from gradekit.page.headings import MAX_HEADINGS, headings
 from gradekit.page.markdown import (

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gradekit.checks.asserts import assert_unchanged
-from gradekit.checks.comparison import CheckFailure, assert_close, describe, difference
+from gradekit.checks.asserts import CheckFailure, assert_close, assert_unchanged, describe, difference
 from gradekit.checks.reference import Reference, Store
 from gradekit.course import CourseError
 from gradekit.inside.agent import Agent
 from gradekit.inside.messages import MessageError, decode, encode
 from gradekit.session.replies import read_reply
 from gradekit.session.values import Call, CheckOutcome, Opaque
-from gradekit.verdict.fingerprint import fingerprint_of, same_numbers
+from gradekit.verdict.diagnosis import fingerprint_of
+from gradekit.verdict.results import same_numbers
 
 PENGUINS = pd.DataFrame(
     {

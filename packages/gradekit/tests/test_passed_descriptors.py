@@ -6,7 +6,7 @@ import pytest
 
 from gradekit.course.kernels import LIMITED
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 
 PASSES = """
 def double(x):

@@ -309,6 +309,7 @@ def answers_with_a_picture_only(both):
     }
 
 
+@pytest.mark.slow
 def test_a_picture_alone_is_an_answer_that_a_person_grades(tmp_path):
     both = BothSides(tmp_path)
     source = source_notebook()

@@ -10,7 +10,7 @@ from nbformat import v4
 from gradekit.course import Course
 from gradekit.course.kernels import LIMITED
 from gradekit.session.limits import Limits
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, ResultCache
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.verdict.tries import Try, settled
@@ -64,6 +64,7 @@ def test_an_answer_that_dies_at_first_and_is_right_then_is_undecided(graded):
     )
 
 
+@pytest.mark.slow
 def test_an_answer_that_always_dies_has_no_points_and_nobody_has_to_look(graded):
     result = graded(
         answer("def double(x):\n    os._exit(1)", "double"),

@@ -46,6 +46,7 @@ def test_only_the_exercise_of_the_changed_check_is_graded_again(changed):
     assert graded["test_half"] <= len(changed.cached())
 
 
+@pytest.mark.slow
 def test_a_dry_run_reports_whose_scores_would_change_and_why_and_writes_nothing(changed, capsys):
     before = state(changed)
     assert regrade(changed, "--dry-run") == 0
@@ -83,6 +84,7 @@ def test_one_student_s_work_is_graded_again_and_a_quiet_run_says_only_what_chang
     assert "the scores of 1 of 2 students would change." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_late_penalty_that_changes_is_named(changed, capsys):
     with changed.gradebook() as book:
         book.find_submission_notebook("double", "01_double", "right").late_submission_penalty = 1

@@ -18,7 +18,7 @@ from gradekit.nbgrader_plugin.feedback import _result
 from gradekit.session.limits import Limits
 from gradekit.submission.extra_files import own_files
 from gradekit.verdict import result_cache
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 

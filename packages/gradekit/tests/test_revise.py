@@ -7,6 +7,7 @@ import pytest
 from nbformat import v4
 from nbgrader.api import Comment, Gradebook
 
+from .needs import mostly_slow
 from .tiny_course import mark
 
 CONFIG = "nbgrader_config.py"
@@ -99,7 +100,9 @@ def notebook_renamed(course):
     return [], expected(notebook="doubling")
 
 
-@pytest.mark.parametrize("change", [added, removed_test, renamed, retyped, moved, notebook_renamed])
+@pytest.mark.parametrize(
+    "change", mostly_slow([renamed, added, removed_test, retyped, moved, notebook_renamed])
+)
 def test_what_people_wrote_stays(graded, change, capsys):
     options, after = change(graded)
     assert graded.gradekit("revise", "01_double", *options) == 0
@@ -191,6 +194,7 @@ def new_exercise(course):
     added(course)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["revise", "generate_assignment"])
 def test_who_handed_in_before_an_exercise_was_added_gets_no_0_for_it(graded, command):
     new_exercise(graded)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from gradekit.attempts.attempt_line import NotebookPage, attempt_line
-from gradekit.attempts.rules import (
+from gradekit.attempts import (
     AttemptRecord,
     Attempts,
     Chance,
@@ -20,6 +19,7 @@ from gradekit.attempts.rules import (
     attempt_that_counts,
     is_in_time,
 )
+from gradekit.attempts.attempt_line import NotebookPage, attempt_line
 from gradekit.verdict.results import SubmissionResult
 
 RIGHT = "def double(x):\n    return 2 * x"
@@ -200,6 +200,7 @@ def test_without_a_record_nothing_is_written_and_one_sentence_says_why(generated
     assert "ada      not autograded" in table
 
 
+@pytest.mark.slow
 def test_nbgrader_autograde_says_the_same(generated):
     prepared(generated, None)
     done = generated.run("nbgrader", "autograde", "01_double")

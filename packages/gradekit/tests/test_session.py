@@ -15,10 +15,9 @@ from gradekit.session import proxy
 from gradekit.session import session as session_module
 from gradekit.session.kernel import NotStarted
 from gradekit.session.limits import Limits
-from gradekit.session.module import Module
 from gradekit.session.proxy import Student, begin_check
 from gradekit.session.session import Session
-from gradekit.session.values import Opaque, StudentError
+from gradekit.session.values import Module, Opaque, StudentError
 from gradekit.submission.submission import Submission
 from sandbox_kernel import COLD, LIMITED, SANDBOX, sandboxed
 from sandbox_kernel.environment import WorkingFiles
@@ -214,6 +213,7 @@ def test_a_compiled_answer_is_called_uncompiled():
         assert torch.equal(student.double(torch.ones(2)), torch.full((2,), 2.0))
 
 
+@pytest.mark.slow
 def test_a_wary_session_blames_the_cell_whose_thread_ends_the_kernel():
     cells = {
         "imports": CELLS["imports"],
@@ -259,6 +259,7 @@ def _refuse_to_fork(*_: object) -> None:
     raise StartFailed("no namespaces")
 
 
+@pytest.mark.slow
 def test_a_kernel_that_starts_cold_because_none_can_be_forked_is_reported(monkeypatch):
     monkeypatch.setattr(sandboxed, "start_warm", _refuse_to_fork)
     monkeypatch.setattr(sandboxed, "warm_start_works", lambda kind: False)

@@ -3,7 +3,7 @@
 import pytest
 from nbgrader.nbgraderformat import ValidationError
 
-from gradekit.grading.class_steps import CheckMetadata
+from gradekit.grading.write import CheckMetadata
 
 
 def change_id(metadata):

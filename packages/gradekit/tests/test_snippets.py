@@ -2,16 +2,15 @@
 
 import pytest
 
-from gradekit.attempts.rules import Shows
+from gradekit.attempts import Shows
 from gradekit.authoring.audit import audit_lines, run_audit
 from gradekit.checks.snippets import not_shown, snippets_of
 from gradekit.course import CourseError, blank_copy, read_notebook
 from gradekit.page.check_table import checks_as_html, result_as_shown
 from gradekit.page.headings import headings
 from gradekit.session.limits import Limits
-from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob, HowToRun
-from gradekit.verdict.snippet_offers import Offer
+from gradekit.verdict.grade import Offer, grade
+from gradekit.verdict.opened import GradingJob, HowToRun
 
 from .needs import needs_torch
 from .tiny_course import code

@@ -32,6 +32,7 @@ def test_a_solution_that_fails_a_check_is_refused_and_the_release_stays(course):
     assert release(course) == before
 
 
+@pytest.mark.slow
 def test_by_a_setting_it_is_a_warning(course):
     wrong_check(course)
     with (course.root / "nbgrader_config.py").open("a") as file:
@@ -41,6 +42,7 @@ def test_by_a_setting_it_is_a_warning(course):
     assert "test_any_size (failed)" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_solution_that_passes_is_released_without_a_word_about_it(course):
     done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
     assert done.returncode == 0, done.stderr
@@ -48,6 +50,7 @@ def test_a_solution_that_passes_is_released_without_a_word_about_it(course):
     assert b"YOUR CODE HERE" in release(course)["double.ipynb"]
 
 
+@pytest.mark.slow
 def test_checks_without_recorded_values_are_only_a_warning(course):
     (course.assignment.checks / "reference.safetensors").unlink()
     done = course.run("nbgrader", "generate_assignment", "01_double", "--force")

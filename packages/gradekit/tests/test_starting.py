@@ -139,6 +139,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return root, done.stdout
 
 
+@pytest.mark.slow
 def test_init_begins_a_course_with_an_assignment_that_can_be_released(begun):
     root, said = begun
     course = RunningCourse.open(root)
@@ -150,6 +151,7 @@ def test_init_begins_a_course_with_an_assignment_that_can_be_released(begun):
     assert (root / "release" / "01_first" / "first.ipynb").exists()
 
 
+@pytest.mark.slow
 def test_init_overwrites_nothing(begun, tmp_path, capsys):
     root, _ = begun
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}

@@ -78,6 +78,7 @@ def test_a_person_decides_on_what_a_kernel_that_died_once_would_cost(course, com
     assert len(course.cached()) == 2
 
 
+@pytest.mark.slow
 def test_what_dies_twice_is_stored_and_named(course):
     course.hand_in("deadly", course.answer("import os\ndef double(x):\n    os._exit(1)", HALF))
     assert autograde(course) == 0
@@ -97,6 +98,7 @@ def test_code_that_sleeps_is_tried_twice(course):
     assert course.gradings()["test_half"] == 3
 
 
+@pytest.mark.slow
 def test_code_that_computes_past_its_limit_is_tried_once(course):
     configure(course, "c.RunChecks.call_timeout = 0.5")
     course.hand_in("loop", course.answer("def double(x):\n    while True: pass", HALF))

@@ -110,6 +110,7 @@ def test_rules_for_an_assignment_that_is_not_there_are_named(exchange, capfd):
     assert "has rules for 01_doubel, but source/ has no such assignment" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_after_the_deadline_the_page_is_written_in_full_and_late_hand_ins_are_left(exchange, capfd):
     exchange.settings("c.AttemptRules.shows = 'exercises'", "c.AttemptRules.grace_minutes = 10")
     exchange.set_deadline(datetime.now(UTC) + timedelta(days=1))
@@ -187,6 +188,7 @@ def test_a_notebook_with_another_ending_is_graded(generated, capfd, monkeypatch)
     assert points(capfd.readouterr().out) == ["ada 01_double: 10 of 10 points"]
 
 
+@pytest.mark.slow
 def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):
     monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     path = generated.hand_in("ada", generated.answer(TRIPLE))

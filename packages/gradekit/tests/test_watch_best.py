@@ -6,7 +6,7 @@ from datetime import timedelta
 import nbformat
 import pytest
 
-from gradekit.attempts.rules import Attempts
+from gradekit.attempts import Attempts
 
 from .watching import FIRST, RIGHT, TRIPLE, Watching, exchange_of, until
 
@@ -34,6 +34,7 @@ def points(exchange) -> list[float]:
     return [record.points for record in Attempts.load(exchange.course.root, "01_double", "ada").records]
 
 
+@pytest.mark.slow
 def test_the_best_attempt_is_in_the_gradebook_and_in_both_folders(exchange):
     exchange.settings(BEST)
     pages = [exchange.hand_in("ada", answer) for answer in (TRIPLE, DETACHED, TRIPLE)]

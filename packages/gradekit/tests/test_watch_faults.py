@@ -13,9 +13,9 @@ import pytest
 from msgspec.structs import replace as replaced
 from sqlalchemy.exc import OperationalError
 
-from gradekit.attempts.rules import Attempts, Page
+from gradekit.attempts import Attempts, Page
 from gradekit.grading import write
-from gradekit.grading.converter import AutogradeOne
+from gradekit.grading.write import AutogradeOne
 from gradekit.nbgrader_plugin import collecting
 from gradekit.watch import loop, waiting
 from gradekit.watch.pipeline import Pipeline

@@ -18,7 +18,7 @@ from gradekit.checks.reference import Store
 from gradekit.course import Course, blank_copy
 from gradekit.course.kernels import LIMITED
 from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 
 PACKAGES = Path(__file__).parents[2]
 MISSING = ("torch", "seaborn", "matplotlib", "scipy", "jupyterlab", "notebook")
@@ -100,7 +100,7 @@ def double(sales):
 GRADE = """
 import json, sys, nbformat
 from pathlib import Path
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.grade import grade
 from gradekit.course import Course, blank_copy
 from gradekit.course.kernels import LIMITED

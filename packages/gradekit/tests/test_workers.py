@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from gradekit.grading import workers
-from gradekit.grading.task import Task, local_workers
+from gradekit.grading.workers import Task, local_workers
 from gradekit.session.limits import Limits
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.result_cache import key_of
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
@@ -82,6 +82,7 @@ def test_a_killed_worker_is_replaced_and_its_task_done_by_another(empty_class):
     assert earned(outcomes) == [15] * 3
 
 
+@pytest.mark.slow
 def test_an_idle_worker_that_was_killed_costs_nothing(empty_class):
     found = local_workers(1, empty_class.assignment.course)
     running = found.run(tasks(empty_class, 3))
@@ -97,6 +98,7 @@ def special(course):
     return replace(next(tasks(course, 1)), student="special", notebook=nbformat.writes(notebook))
 
 
+@pytest.mark.slow
 def test_a_task_that_loses_its_worker_twice_has_no_outcome_and_the_others_have_theirs(empty_class):
     trouble(
         empty_class,
@@ -110,6 +112,7 @@ def test_a_task_that_loses_its_worker_twice_has_no_outcome_and_the_others_have_t
     assert earned(outcomes.items()) == [15] * 3
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_past_its_deadline_is_replaced(empty_class):
     trouble(empty_class, "if student.half(torch.tensor(2.0)).item() == 666: time.sleep(3600)")
     found = local_workers(1, empty_class.assignment.course)
@@ -131,6 +134,7 @@ def test_tasks_that_are_run_alone_never_overlap(empty_class):
     assert empty_class.checks.with_name("tried.txt").read_text().split() == ["begin", "end"] * 3
 
 
+@pytest.mark.slow
 def test_a_worker_in_the_middle_of_a_check_ends_with_the_command_that_is_killed(empty_class):
     trouble(empty_class, "FIRST.write_text(str(os.getpid())); [None for _ in iter(int, 1)]")
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))

@@ -11,10 +11,9 @@ import pytest
 from nbformat import v4
 
 from gradekit.grading.autograde import ClassGrading, GradingOptions, SubmissionProgress
-from gradekit.grading.converter import AutogradeOne
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.task import carry_out
-from gradekit.grading.write import Writer
+from gradekit.grading.workers import carry_out
+from gradekit.grading.write import AutogradeOne, Writer
 from gradekit.report.table import class_table
 
 from .one_notebook import in_progress
@@ -49,6 +48,7 @@ def autograde(course):
     return course.gradekit("autograde", "01_double", "--workers", "1")
 
 
+@pytest.mark.slow
 def test_a_student_whose_folder_can_t_be_written_is_named_and_the_others_are_graded(generated, capfd):
     for student in ("ann", "ben"):
         generated.hand_in(student, generated.answer(RIGHT))
@@ -62,6 +62,7 @@ def test_a_student_whose_folder_can_t_be_written_is_named_and_the_others_are_gra
     assert generated.grades()["ben"]["test_double"][0] == 10
 
 
+@pytest.mark.slow
 def test_what_can_t_be_set_aside_costs_its_student_alone_the_grades(generated, capfd):
     for student in ("ann", "ben"):
         generated.hand_in(student, generated.answer(RIGHT))
@@ -87,6 +88,7 @@ def test_a_folder_in_which_nothing_can_be_written_ends_the_command_with_one_sent
     assert line == f"gradekit: {folder} can't be written: File exists"
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_command_with_one_sentence(generated, capfd, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "autograded/ann")
@@ -154,6 +156,7 @@ def test_a_result_is_written_and_not_computed_again(empty_class):
     assert (empty_class.root / "autograded/ann/01_double/double.ipynb").read_text() == written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suspect", [[], ["it took too long"]])
 def test_what_was_handed_in_while_the_class_was_graded_is_graded_and_named(empty_class, capfd, suspect):
     empty_class.hand_in("ann", empty_class.answer(RIGHT, RIGHT_HALF))

@@ -362,6 +362,7 @@ def test_whoever_waits_for_a_person_in_nbgrader_does_so_here(graded, plain):
     assert {"in its place", "merged into the question"} <= waiting <= asked | {ASKED[1]}
 
 
+@pytest.mark.slow
 def test_an_emptied_answer_waits_for_a_person(empty_class):
     for student, text in {"ann": "", "bob": " \n\u00a0", "cy": "YOUR ANSWER HERE"}.items():
         notebook = empty_class.answer(RIGHT)

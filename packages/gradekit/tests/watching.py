@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 from nbgrader.utils import notebook_hash
 
-from gradekit.attempts.rules import Attempts
+from gradekit.attempts import Attempts
 from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.loop import Watch

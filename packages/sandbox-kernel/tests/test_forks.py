@@ -95,11 +95,13 @@ def test_forked_children_run_kernels_and_end(kernel):
     assert _finish(_POOL, kernel) == ["42"] * 4
 
 
+@pytest.mark.slow
 @EACH
 def test_a_forked_child_that_exits_leaves_its_parents_server_alone(kernel):
     assert _finish(_CHILD_LEAVES, kernel) == ["42"] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_a_forked_child_keeps_no_kernel_of_a_parent_that_is_killed(kernel):
     process = subprocess.Popen(

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from gradekit.attempts.rules import file_name
+from gradekit.attempts import file_name
 from gradekit.course.files import STATE_FOLDER, read_json, write_atomically, write_json
 from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from gradekit.attempts.rules import file_name
+from gradekit.attempts import file_name
 from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.cells import answer_of, exercise_name, find_cell, grade_id
 from gradekit.course.files import SMALL_TEXT, STATE_FOLDER, handed_in_letter, write_atomically, write_json

@@ -10,14 +10,16 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import Page
 
-from gradekit.attempts.rules import AttemptRecord, Attempts, outcomes_of
-from gradekit.attempts.rules import Page as PageState
+from gradekit.attempts import AttemptRecord, Attempts, outcomes_of
+from gradekit.attempts import Page as PageState
 from gradekit.authoring.samples import ODD_CLASS, ordinary_class, solved, write_class
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import find_cell
 from gradekit.grading.running_course import RunningCourse
 
 from ..forked import run_forked
+
+pytestmark = pytest.mark.slow  # what the pages say is tested in test_feedback.py
 
 ROOT = Path(__file__).parents[4]
 NAME, NOTEBOOK = "02_attention", "attention"

@@ -18,6 +18,7 @@ def pages(made_once, tmp_path_factory):
     return [course.root / "reports/01_double/written.html", course.root / "dealt/01_double/gus.html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1])
 def test_everybody_can_read_it_and_sees_each_picture(page, pages, number, accessibility_problems):
     page.goto(pages[number].as_uri())

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradekit.cli import Commands, course_and_assignments, print_lines, progress_bar
+from gradekit.cli import Commands, course_and_assignments, print_lines, progress_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS
 from gradekit.course.printing import counted, printable
@@ -122,7 +122,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
             asked += course_answers(assignment, places, asked[0].how)
         except CourseError as error:
             problems.append(f"The course's own answers were left out: {error}")
-    with progress_bar(assignment.name, "student", len(asked)) as bar:
+    with progress_lines(assignment.name, "student", len(asked)) as bar:
         for one in prove_all(assignment, places, asked, options.workers) if asked else ():
             proven.append(one)
             bar.update()

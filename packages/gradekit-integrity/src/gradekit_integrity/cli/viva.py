@@ -2,7 +2,7 @@
 
 import argparse
 
-from gradekit.cli import Commands, course_and_assignments, print_lines, progress_bar
+from gradekit.cli import Commands, course_and_assignments, print_lines, progress_lines
 from gradekit.course.kernels import KERNELS
 from gradekit.course.printing import counted
 from gradekit_integrity.cli import up_to
@@ -36,7 +36,7 @@ def _viva(options: argparse.Namespace) -> None:
 
     tasks = tasks_of(course, assignment, options.students, KERNELS.get(options.sandbox, ""))
     sheets = []
-    with progress_bar(assignment.name, "student", len(tasks)) as bar:
+    with progress_lines(assignment.name, "student", len(tasks)) as bar:
         for sheet in sheets_of(assignment, tasks, options.questions, options.seed, options.workers):
             sheets.append(sheet)
             bar.update()

@@ -6,7 +6,7 @@ import nbformat
 
 from gradekit.checks.variants import Variant, alternatives_of, mistakes_of
 from gradekit.course import Assignment, read_notebook
-from gradekit.verdict.job import HowToRun
+from gradekit.verdict.opened import HowToRun
 from gradekit_integrity.defend.proving import ExercisePlace
 from gradekit_integrity.viva.sheets import ToAsk
 

@@ -12,7 +12,7 @@ from gradekit.course.cells import find_cell, grade_id, is_answer_cell, nbgrader_
 from gradekit.course.kernels import other_language
 from gradekit.course.printing import quoted
 from gradekit.session.kernel import NotStarted
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 from gradekit_integrity.defend.closed import ClosedQuestion, closed_questions
 from gradekit_integrity.defend.knowledge import Knowledge, choose_closed
 from gradekit_integrity.defend.probed import ProbedCode

@@ -14,10 +14,9 @@ from gradekit.session.kernel import NotStarted
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.names import UNWRITABLE
 from gradekit.verdict.collected import GraderCrash
-from gradekit.verdict.grade import grade
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.grade import Offer, grade
+from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.results import CheckResult, Status
-from gradekit.verdict.snippet_offers import Offer
 from gradekit_integrity.viva.questions import Asked, Question, QuestionKind
 from gradekit_integrity.viva.running import tests_of
 from gradekit_integrity.viva.statements import Sort

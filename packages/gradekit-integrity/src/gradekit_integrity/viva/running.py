@@ -19,7 +19,7 @@ from gradekit.inside.messages import MessageError
 from gradekit.session.replies import Failure
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.session import CallTimeout, KernelDied, Session
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 from gradekit_integrity.viva import tracer, values
 from gradekit_integrity.viva.statements import AnswerCode, AnswerStatement
 from gradekit_integrity.viva.tracer_reports import Effect, Traced, TracedCall, read_as

@@ -21,8 +21,7 @@ from gradekit.session.kernel import NotStarted
 from gradekit.session.runner import CellState
 from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.submission.submission import Submission
-from gradekit.verdict.job import GradingJob, HowToRun
-from gradekit.verdict.opened import open_notebook
+from gradekit.verdict.opened import GradingJob, HowToRun, open_notebook
 from gradekit_integrity.viva.asking import questions_about
 from gradekit_integrity.viva.class_answers import keys_of, most_common
 from gradekit_integrity.viva.purpose import Prover, purposes

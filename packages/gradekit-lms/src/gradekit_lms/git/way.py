@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from gradekit.attempts.rules import AttemptRecord, Shows
+from gradekit.attempts import AttemptRecord, Shows
 from gradekit.course import CourseError
 from gradekit.course.printing import counted
 from gradekit.grading.running_course import RunningCourse

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gradekit.attempts.rules import file_name
+from gradekit.attempts import file_name
 from gradekit.course.files import read_json, write_json
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable, quoted

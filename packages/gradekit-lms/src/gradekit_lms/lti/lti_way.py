@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 from nbgrader.api import SubmittedAssignment
 
-from gradekit.attempts.rules import AttemptRules, Attempts, Page, Shows, attempt_that_counts
+from gradekit.attempts import AttemptRules, Attempts, Page, Shows, attempt_that_counts
 from gradekit.course.files import read_json, write_json
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import result_as_shown

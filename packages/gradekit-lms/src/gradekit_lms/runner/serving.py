@@ -22,7 +22,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from gradekit.attempts.rules import Attempts, Page, time_in_words
+from gradekit.attempts import Attempts, Page, time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.printing import printable

@@ -12,7 +12,7 @@ import msgspec
 from traitlets import Bool, Dict, Enum, Integer, Unicode
 from traitlets.config import Configurable
 
-from gradekit.attempts.rules import file_name
+from gradekit.attempts import file_name
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.printing import did_you_mean

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gradekit.attempts.rules import (
+from gradekit.attempts import (
     AttemptRecord,
     Attempts,
     Chance,

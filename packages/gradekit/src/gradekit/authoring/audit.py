@@ -21,7 +21,7 @@ from gradekit.authoring.grade_variants import (
     name_of,
     require_checks,
 )
-from gradekit.checks.comparison import difference
+from gradekit.checks.asserts import difference
 from gradekit.checks.reference import PACKED, Store, from_stored
 from gradekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
 from gradekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
@@ -31,9 +31,8 @@ from gradekit.inside.arrays import Array
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.diagnosis import OR
 from gradekit.verdict.explanation import without_measured_numbers
-from gradekit.verdict.grade import Graded
+from gradekit.verdict.grade import SNIPPET_PASSED, Graded
 from gradekit.verdict.results import ExerciseResult, SubmissionResult
-from gradekit.verdict.snippet_offers import SNIPPET_PASSED
 
 #: the share of its exercise that a mistake may cost without saying why
 LEAST_COST, MOST_COST = 0.05, 0.70

@@ -31,10 +31,9 @@ from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.names import defined_names, top_level_words
 from gradekit.submission.submission import Submission
-from gradekit.verdict.grade import Graded, grade
-from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.grade import Graded, Offer, grade
+from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.results import SubmissionResult
-from gradekit.verdict.snippet_offers import Offer
 from sandbox_kernel.bubblewrap import sandbox_problem
 
 BLANK = "blank"

@@ -7,14 +7,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradekit.checks.asserts import assert_raises, assert_reaches, assert_shape, assert_unchanged, points
-    from gradekit.checks.comparison import (
+    from gradekit.checks.asserts import (
         CheckFailure,
         assert_close,
         assert_differs,
         assert_dropped_singly,
+        assert_raises,
+        assert_reaches,
+        assert_shape,
+        assert_unchanged,
         assert_varies,
         fail,
+        points,
     )
     from gradekit.checks.conditions import (
         assert_any_layout,
@@ -28,12 +32,17 @@ if TYPE_CHECKING:
         assert_same_without_gradients,
         assert_seed_kept,
     )
-    from gradekit.checks.fixtures import for_checks, in_kernel
     from gradekit.checks.forbidden import TORCH_ATTENTION, forbid, forbid_class, forbid_in
-    from gradekit.checks.judging import Implementation, Implementations, judge
+    from gradekit.checks.judging import (
+        Implementation,
+        Implementations,
+        for_checks,
+        in_kernel,
+        judge,
+        named_weights,
+    )
     from gradekit.checks.snippets import try_it
     from gradekit.checks.variants import Alternative, Alternatives, Equivalent, Equivalents, Mistake, Mistakes
-    from gradekit.checks.weights import named_weights
     from gradekit.codecs import describe
     from gradekit.inside.messages import probe
     from gradekit.session.values import StudentError
@@ -81,68 +90,30 @@ __all__ = [
     "probe",
     "try_it",
 ]
+#: module: the names that it defines, as in the imports above
 _FROM = {
     "gradekit.checks.asserts": (
-        "assert_raises",
-        "assert_reaches",
-        "assert_shape",
-        "assert_unchanged",
-        "points",
-    ),
-    "gradekit.checks.comparison": (
-        "CheckFailure",
-        "assert_close",
-        "assert_differs",
-        "assert_dropped_singly",
-        "assert_varies",
-        "fail",
+        "CheckFailure assert_close assert_differs assert_dropped_singly assert_raises assert_reaches "
+        "assert_shape assert_unchanged assert_varies fail points"
     ),
     "gradekit.checks.conditions": (
-        "assert_any_layout",
-        "assert_follows_parameters",
-        "assert_fresh",
-        "assert_full_precision",
-        "assert_model_kept",
-        "assert_not_rounded",
-        "assert_right_gradients",
-        "assert_same_in_each_mode",
-        "assert_same_without_gradients",
-        "assert_seed_kept",
+        "assert_any_layout assert_follows_parameters assert_fresh assert_full_precision "
+        "assert_model_kept assert_not_rounded assert_right_gradients assert_same_in_each_mode "
+        "assert_same_without_gradients assert_seed_kept"
     ),
-    "gradekit.checks.fixtures": (
-        "for_checks",
-        "in_kernel",
-    ),
-    "gradekit.checks.forbidden": (
-        "TORCH_ATTENTION",
-        "forbid",
-        "forbid_class",
-        "forbid_in",
-    ),
-    "gradekit.checks.judging": (
-        "Implementation",
-        "Implementations",
-        "judge",
-    ),
-    "gradekit.checks.snippets": ("try_it",),
-    "gradekit.checks.variants": (
-        "Alternative",
-        "Alternatives",
-        "Equivalent",
-        "Equivalents",
-        "Mistake",
-        "Mistakes",
-    ),
-    "gradekit.checks.weights": ("named_weights",),
-    "gradekit.codecs": ("describe",),
-    "gradekit.inside.messages": ("probe",),
-    "gradekit.session.values": ("StudentError",),
+    "gradekit.checks.forbidden": "TORCH_ATTENTION forbid forbid_class forbid_in",
+    "gradekit.checks.judging": "Implementation Implementations for_checks in_kernel judge named_weights",
+    "gradekit.checks.snippets": "try_it",
+    "gradekit.checks.variants": "Alternative Alternatives Equivalent Equivalents Mistake Mistakes",
+    "gradekit.codecs": "describe",
+    "gradekit.inside.messages": "probe",
+    "gradekit.session.values": "StudentError",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = next(module for module, names in _FROM.items() if name in names)
+    module = next(module for module, names in _FROM.items() if name in names.split())
     found = globals()[name] = getattr(importlib.import_module(module), name)
     return found

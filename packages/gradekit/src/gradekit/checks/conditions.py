@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.checks.asserts import SETS_THE_SEED
-from gradekit.checks.comparison import assert_close, fail, in_words
+from gradekit.checks.asserts import SETS_THE_SEED, assert_close, fail, in_words
 from gradekit.codecs import describe
 from gradekit.inside.arrays import Array, as_numpy, is_array, is_float, noun, to_numpy
 from gradekit.inside.messages import probe
-from gradekit.session.module import Module
 from gradekit.session.proxy import Student
-from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
+from gradekit.session.values import Call, CheckOutcome, Gradients, Module, StudentError
 
 #: a value that is wrong by more than this share of the largest right one has another fault than its precision
 _NEARLY = 0.01

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradekit.checks.comparison import fail
+from gradekit.checks.asserts import fail
 from gradekit.course.cells import exercise_name
 from gradekit.session.proxy import Student
 from gradekit.submission.names import mentions, nodes_in, own_names, parse, roundabout

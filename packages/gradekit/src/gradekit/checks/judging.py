@@ -1,17 +1,92 @@
-"""Checks of tests that students write, by trying them on right and wrong implementations."""
+"""What checks ask for by name, code of theirs in the student's kernel, and checks of tests that students write.
 
+Those are judged by trying them on right and wrong implementations.
+"""
+
+import inspect
+import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import pytest
 
-from gradekit.checks.comparison import REJECTS_ALL, fail
+from gradekit.checks.asserts import REJECTS_ALL, fail
 from gradekit.course import CourseError
 from gradekit.inside.arrays import as_array
 from gradekit.session.proxy import Student, complaints_about, try_on
 from gradekit.session.values import CheckOutcome, Implemented, StudentError
+
+
+def for_checks(function: Callable[..., Any]) -> Any:
+    """Make a fixture of a function, in `conftest.py` or a check file: a check that has its name as a parameter can call it.
+
+    Parameters before a `/` are fixtures that it needs itself; the check passes the others.
+
+    Example:
+        @for_checks
+        def attention(student, /, width):
+            module = student.Attention(width)
+            module.load_state(named_weights({"q.weight": (width, width)}))
+            return module
+
+        @points(4)
+        def test_output(attention, draw):
+            assert_shape(attention(6)(draw.normal(2, 5, 6)), (2, 5, 6), name="output")
+    """
+    parameters = inspect.signature(function).parameters.values()
+    needed = [each for each in parameters if each.kind is each.POSITIONAL_ONLY]
+
+    def bound(**fixtures: Any) -> Callable[..., Any]:
+        return partial(function, *(fixtures[each.name] for each in needed))
+
+    wanted = inspect.Signature([each.replace(kind=each.KEYWORD_ONLY) for each in needed])
+    vars(bound).update(__signature__=wanted, __doc__=function.__doc__)
+    return pytest.fixture(name=function.__name__)(bound)
+
+
+def in_kernel(source: str) -> Any:
+    """A fixture: what `source` defines in the student's kernel, as `student.define` returns it.
+
+    Example:
+        models = in_kernel("class Twice:\\n    def __call__(self, x):\\n        return 2 * x\\n")
+
+        @points(2)
+        def test_takes_any_model(student, models):
+            assert_close(student.predict(models.Twice(), 3.0), 6.0, name="prediction")
+    """
+
+    @pytest.fixture
+    def defined(student: Student) -> Any:
+        return student.define(source)
+
+    return defined
+
+
+def named_weights(shapes: Mapping[str, tuple[int, ...]], seed: int = 0) -> dict[str, Any]:
+    """A tensor for each parameter, from its name and shape: the same for the same seed, and different for every name.
+
+    Vectors are near 1 if they are called weight, as in a norm, and near 0 otherwise; new norms are all the same, so a check
+    can't tell which one is used. Matrices keep the size of what they multiply.
+
+    Example:
+        module.load_state(named_weights({"linear.weight": (5, 3), "linear.bias": (5,), "norm.weight": (5,)}))
+    """
+    import torch
+
+    values = {}
+    for name, shape in shapes.items():
+        generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
+        noise = torch.randn(shape, generator=generator)
+        if len(shape) == 1:
+            values[name] = 0.3 * noise + (1 if name.endswith("weight") else 0)
+        else:
+            values[name] = noise / math.sqrt(shape[1])
+    return values
+
 
 #: not the seed of the submission, which its code can compute
 _UNKNOWN = random.SystemRandom()

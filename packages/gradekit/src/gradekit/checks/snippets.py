@@ -15,7 +15,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from gradekit.checks.shared_modules import importable
+from gradekit.checks.variants import importable
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import FileStamp, file_stamp
 from gradekit.submission.names import imported_by

@@ -1,8 +1,9 @@
 """The command `gradekit`, and helpers that its commands share. Options have the names that nbgrader uses.
 
 Its commands are added by functions that the entry points `gradekit.commands` name: those here, and those of packages that
-are installed beside this one. The name of an entry point begins with its place in the list of commands. Modules here
-import anything large only when a command runs, so `--help` is quick.
+are installed beside this one. The name of an entry point is its place in the list of commands and the commands that it
+adds, as in `010_autograde.regrade`. Only the module of the command that is run is imported; for `--help` and a shell's
+completion, it is all of them. Modules here import anything large only when a command runs, so `--help` is quick.
 """
 
 import argparse
@@ -11,11 +12,12 @@ import gc
 import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Sequence
-from importlib.metadata import entry_points, version
+from importlib.metadata import EntryPoint, entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 
 from gradekit.course import Assignment, CourseError, refuse_pattern
 from gradekit.course.kernels import KERNELS
@@ -47,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # in an ASCII locale, names and arrows are escaped
             stream.reconfigure(errors="backslashreplace")
-    parser = _parser()
+    parser = _parser(_command_in(sys.argv[1:] if arguments is None else arguments))
     if "_ARGCOMPLETE" in os.environ:  # a shell asks for completions
         with contextlib.suppress(ImportError):
             import argcomplete
@@ -109,23 +111,44 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def _parser() -> _Parser:
+def _parser(only: str = "") -> _Parser:
+    """The parser of the command line, with the command `only`; with all if that is empty or no command."""
     parser = _Parser(prog="gradekit", description="Grade notebook courses with hidden checks.")
     parser.add_argument(
         "--version", action=_Version, help="print the versions of gradekit and nbgrader, and exit"
     )
+    _add_course_dir(parser)
+    commands = parser.commands = Commands(parser)
+    points = sorted(entry_points(group=_GROUP), key=lambda point: point.name)
+    chosen = [point for point in points if only in _commands_of(point)]
+    for point in chosen or points:
+        point.load()(commands)
+    if not chosen:
+        for name, package in _COMPANIONS.items():
+            commands.add_if_missing(name, package)
+    return parser
+
+
+def _commands_of(point: EntryPoint) -> list[str]:
+    return point.name.partition("_")[2].split(".")
+
+
+def _add_course_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--course-dir",
         type=Path,
         metavar="DIR",
         help="the course's folder; default: as nbgrader is configured, or this one",
     )
-    commands = parser.commands = Commands(parser)
-    for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
-        point.load()(commands)
-    for name, package in _COMPANIONS.items():
-        commands.add_if_missing(name, package)
-    return parser
+
+
+def _command_in(arguments: Sequence[str]) -> str:
+    """The command that these arguments begin with, after options for all commands; empty where help on all is wanted."""
+    parser = _Parser(prog="gradekit", add_help=False)
+    _add_course_dir(parser)
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
+    found, others = parser.parse_known_args(arguments)
+    return "" if others or not found.rest or "_ARGCOMPLETE" in os.environ else str(found.rest[0])
 
 
 class Command(Protocol):
@@ -268,17 +291,52 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
+class ProgressLines:
+    """Progress where no person watches, in a log or a pipe: a line at the start, then at most one a minute.
+
+    The command itself says how it ended.
+    """
+
+    _SECONDS = 60
+
+    def __init__(self, title: str, unit: str, total: int) -> None:
+        self._text = f"{title}: {{}} of {total} {unit}s"
+        self._done = 0
+        self._began = self._last = time.monotonic()
+        self._print(self._text.format(0))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Print nothing."""
+
+    def update(self, count: int = 1) -> None:
+        self._done += count
+        now = time.monotonic()
+        if now - self._last >= self._SECONDS:
+            self._last = now
+            self._print(f"{self._text.format(self._done)} after {now - self._began:.0f} s")
+
+    @staticmethod
+    def _print(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+def progress_lines(
+    title: str, unit: str, total: int, quiet: bool = False
+) -> "tqdm[NoReturn] | ProgressLines":
+    """A progress bar on stderr; where that is no terminal, lines. Nothing if it is to be quiet."""
+    watched = quiet or sys.stderr.isatty()
+    return progress_bar(title, unit, total, quiet) if watched else ProgressLines(title, unit, total)
+
+
 def progress_bar(title: str, unit: str, total: int | None = None, quiet: bool = False) -> "tqdm[NoReturn]":
-    """A progress bar on stderr; where that is no terminal, lines, if the total is known. Nothing if it is to be quiet.
+    """A progress bar on stderr, if that is a terminal.
 
     It starts no thread, since a process with threads can't be forked safely.
     """
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0
-    bar: tqdm[NoReturn] = tqdm(total=total, desc=title, unit=f" {unit}s", disable=quiet or None)
-    if bar.disable and total and not quiet:
-        from gradekit.cli.log_lines import ProgressLines
-
-        return ProgressLines(title, unit, total)
-    return bar
+    return tqdm(total=total, desc=title, unit=f" {unit}s", disable=quiet or None)

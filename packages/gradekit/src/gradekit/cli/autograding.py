@@ -17,7 +17,7 @@ from gradekit.cli import (
     course_of,
     print_json,
     print_lines,
-    progress_bar,
+    progress_lines,
 )
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
@@ -129,12 +129,12 @@ def _grade(
         return problems, not_graded
     start_server(course, [assignment], options.sandbox, options.scheduler)
     from gradekit.grading.write import RefusedHandIn, Writer
-    from gradekit.verdict.progress import fault_lines
+    from gradekit.verdict.tries import fault_lines
 
     faults: defaultdict[str, list[str]] = defaultdict(list)
     with (
         _class_grading(options, course, assignment) as grading,
-        progress_bar(assignment.name, "submission", len(students), options.quiet) as bar,
+        progress_lines(assignment.name, "submission", len(students), options.quiet) as bar,
     ):
         writer = Writer(course)
         for submission in grading.grade(students):
@@ -154,7 +154,7 @@ def _regrade(options: argparse.Namespace) -> int:
     from gradekit.grading.write import RefusedHandIn, Writer
     from gradekit.report.letters import Letters
     from gradekit.report.table import scores_kept
-    from gradekit.verdict.progress import fault_lines
+    from gradekit.verdict.tries import fault_lines
 
     failed = odd = False
     for assignment in chosen:
@@ -164,7 +164,7 @@ def _regrade(options: argparse.Namespace) -> int:
         penalties = _penalties(course, assignment)
         with (
             _class_grading(options, course, assignment) as grading,
-            progress_bar(assignment.name, "submission", len(students), options.quiet) as bar,
+            progress_lines(assignment.name, "submission", len(students), options.quiet) as bar,
         ):
             writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
             for found, of_student in moves(course, grading, students):
@@ -425,7 +425,7 @@ def _show_status(course: "RunningCourse", as_json: bool) -> int:
 
 def _deadlines(course: "RunningCourse") -> "Iterator[str]":
     from gradekit.course.course_time import CourseTime
-    from gradekit.grading.deadlines import deadline_lines
+    from gradekit.grading.grades import deadline_lines
 
     clock = CourseTime(config=course.config)
     try:

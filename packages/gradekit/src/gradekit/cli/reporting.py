@@ -277,7 +277,7 @@ def _deadline(options: argparse.Namespace) -> None:
     changes = bool(options.time is not None or options.days)
     course.require_gradebook(writing=changes)
     from gradekit.course.course_time import CourseTime
-    from gradekit.grading.deadlines import deadline_lines, deadline_of_all, extend, set_deadline
+    from gradekit.grading.grades import deadline_lines, deadline_of_all, extend, set_deadline
 
     name, clock = assignment.name, CourseTime(config=course.config)
     with course.alone(), course.gradebook() as gradebook:

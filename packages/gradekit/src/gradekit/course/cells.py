@@ -33,6 +33,7 @@ DATA = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]+")
 #: an address of an attachment; it may be percent-encoded
 ADDRESS = "attachment:"
 SVG = "image/svg+xml"
+PLAIN_TEXT = "text/plain"
 #: the types of pictures that a page shows, the best one first
 PICTURE_KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp", SVG)
 _BUNDLES = msgspec.json.Decoder(dict[str, dict[str, str | list[str]]])

@@ -3,25 +3,62 @@
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import nbformat
 from nbformat import NotebookNode
+from nbgrader.api import Assignment as AssignmentEntry
+from nbgrader.api import Gradebook, Notebook, SourceCell
 
 from gradekit.course import Assignment, CourseError
+from gradekit.course.cells import grade_id
 from gradekit.course.kernels import libraries_of
 from gradekit.course.printing import quoted
-from gradekit.grading.cluster import DaskWorkers
-from gradekit.grading.instructors_text import instructors_texts, put_instructors_text
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.task import LocalWorkers, Task, local_workers
+from gradekit.grading.workers import LocalWorkers, Task, local_workers
 from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.steps import RunChecks
-from gradekit.verdict.job import GradingJob
-from gradekit.verdict.opened import OpenedNotebook, open_notebook
-from gradekit.verdict.progress import NotebookProgress
+from gradekit.verdict.opened import GradingJob, OpenedNotebook, open_notebook
 from gradekit.verdict.result_cache import CachedResult, ResultCache
-from gradekit.verdict.tries import RepeatBudget, Try, repeated, with_unconfirmed
+from gradekit.verdict.tries import NotebookProgress, RepeatBudget, Try, repeated, with_unconfirmed
+
+if TYPE_CHECKING:
+    from gradekit.grading.cluster import DaskWorkers
+
+
+@dataclass(frozen=True)
+class InstructorsText:
+    """The text and type of a locked cell."""
+
+    cell_type: str
+    source: str
+
+
+def instructors_texts(gradebook: Gradebook, assignment: str) -> dict[str, dict[str, InstructorsText]]:
+    """The locked cells of an assignment by notebook and grade_id, in one query.
+
+    `nbgrader generate_assignment` stores them before it removes hidden tests.
+    """
+    found = (
+        gradebook.db.query(Notebook.name, SourceCell.name, SourceCell.cell_type, SourceCell.source)
+        .select_from(SourceCell)
+        .join(Notebook, Notebook.id == SourceCell.notebook_id)
+        .join(AssignmentEntry, AssignmentEntry.id == Notebook.assignment_id)
+        .filter(AssignmentEntry.name == assignment, SourceCell.locked)
+    )
+    texts: dict[str, dict[str, InstructorsText]] = {}
+    for notebook, name, cell_type, source in found:
+        texts.setdefault(notebook, {})[name] = InstructorsText(cell_type, source)
+    return texts
+
+
+def put_instructors_text(notebook: NotebookNode, texts: dict[str, InstructorsText]) -> None:
+    """Put the text into the locked cells of a restored notebook, as nbgrader's `OverwriteCells` does."""
+    for cell in notebook.cells:
+        text = texts.get(grade_id(cell) or "")
+        if text is not None and text.cell_type == cell.cell_type:
+            cell.source = text.source
 
 
 @dataclass(frozen=True)
@@ -75,7 +112,7 @@ class ClassGrading:
         course: RunningCourse,
         assignment: Assignment,
         options: GradingOptions,
-        workers: DaskWorkers | LocalWorkers | None = None,
+        workers: "DaskWorkers | LocalWorkers | None" = None,
     ) -> None:
         if options.kernel_name:
             course.config.RunChecks.student_kernel = options.kernel_name
@@ -94,6 +131,8 @@ class ClassGrading:
         self._bound = False
         self._shared = workers is not None
         if options.scheduler:
+            from gradekit.grading.cluster import DaskWorkers
+
             workers = workers or DaskWorkers(assignment, options.scheduler)
         self._workers = workers or local_workers(options.workers, course.layout, libraries)
         self._released = {name: assignment.released(name) for name in course.notebooks_of(assignment)}

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.files import files_in
-from gradekit.grading.task import Task, carry_out
+from gradekit.grading.workers import Task, carry_out
 from gradekit.verdict.result_cache import versions
 from gradekit.verdict.tries import Try
 from sandbox_kernel.folders import HeldFolder

@@ -47,7 +47,7 @@ _OURS = (
     ("gradekit.nbgrader_plugin.late.SecondChance",),
     ("gradekit.nbgrader_plugin.rubric.ShowRubric",),
     ("gradekit.nbgrader_plugin.generating.SolutionPasses",),
-    ("gradekit.attempts.rules.AttemptRules",),
+    ("gradekit.attempts.AttemptRules",),
     ("gradekit.course.language.FeedbackPage",),
     ("gradekit.course.course_time.CourseTime",),
 )
@@ -65,7 +65,6 @@ class RunningCourse:
 
     Args:
         files: the configuration files, the last of which counts.
-        opened_at: the folder that `open` was called with.
     """
 
     root: Path
@@ -73,7 +72,6 @@ class RunningCourse:
     config: Config
     log: logging.Logger
     files: tuple[Path, ...] = ()
-    opened_at: Path | None = None
     _student_patterns: Sequence[str] = ("*",)
     _usable: bool = False
 
@@ -89,7 +87,7 @@ class RunningCourse:
             found.require_valid(*ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results
-        course = cls(Path(found.folders.root), found.folders, found.config, log, found.files, root)
+        course = cls(Path(found.folders.root), found.folders, found.config, log, found.files)
         if (course.root / _EARLIER_STATE).is_dir() and not (course.root / STATE_FOLDER).exists():
             raise CourseError(
                 f"{course.root / _EARLIER_STATE} has the results and the attempts from when gradekit was called coursekit: "

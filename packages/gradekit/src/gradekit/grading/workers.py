@@ -1,4 +1,4 @@
-"""A pool of worker processes in which losing a worker affects no other task.
+"""A pool of worker processes in which losing a worker affects no other task; the task of grading one notebook.
 
 `concurrent.futures` and loky give up the whole pool when one worker dies, and neither limits the time of a task. Pebble
 does, but its workers share one pipe and its locks, so a worker killed at the wrong moment takes the pool with it, and
@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import socket
+import threading
 import time
 import traceback
 import weakref
@@ -18,13 +19,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+import nbformat
+
+from gradekit.course import Assignment, Course
+from gradekit.course.kernels import LIBRARIES, modules_for
 from gradekit.course.operating_system import end_with_parent, forking, forking_server
+from gradekit.verdict.opened import GradingJob, HowToRun
+from gradekit.verdict.result_cache import CacheKey
+from gradekit.verdict.tries import Try, try_once
 from sandbox_kernel.start import launch_server, use_launched_server
 
 if TYPE_CHECKING:
     from gradekit.course.operating_system import Forks
+
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -231,3 +241,56 @@ def _serve(
                 error.add_note(traceback.format_exc())
                 result = _Raised(error)
             pipe.send(result)
+
+
+#: wall time on top of the submission's own limit after which a worker counts as hung
+_SPARE_SECONDS = 120
+_one_at_a_time = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Task:
+    """A repaired notebook to grade.
+
+    Args:
+        assignment: the assignment that it was handed in for, with its files on this machine.
+        notebook: its JSON.
+        exercises: those that are not in the cache; None means all.
+        own_files: the files that the student has put beside the notebook, on this machine.
+        wary: for a second try (see `gradekit.verdict.tries`).
+    """
+
+    assignment: Assignment
+    student: str
+    notebook_name: str
+    notebook: str
+    key: CacheKey
+    exercises: tuple[str, ...] | None
+    how: HowToRun
+    own_files: tuple[Path, ...] = ()
+    wary: bool = False
+
+
+LocalWorkers = Workers[Task, Try]
+
+
+def carry_out(task: Task) -> Try:
+    """Grade one notebook. Threads of a process take turns, since pytest has one state for all of them."""
+    with _one_at_a_time:
+        try:
+            notebook = nbformat.reads(task.notebook, as_version=4)
+            released = task.assignment.released(task.notebook_name)
+        except Exception as error:
+            return Try.failed(error)
+        job = GradingJob(task.assignment, task.notebook_name, notebook, released, task.how, task.own_files)
+        return try_once(job, task.key, task.exercises, task.wary)
+
+
+def local_workers(count: int, course: Course, libraries: Iterable[str] = LIBRARIES) -> LocalWorkers:
+    """Processes on this machine that grade with kernels from one warm server, and have imported these libraries."""
+    modules = ("gradekit.verdict.grade", *({"torch"} & set(libraries)))
+    return Workers(carry_out, count, _longest_seconds, course.hidden, modules, modules_for(libraries))
+
+
+def _longest_seconds(task: Task) -> float:
+    return task.how.limits.longest_seconds + _SPARE_SECONDS

@@ -25,10 +25,10 @@ from gradekit.inside.kernel_process import (
     settings_put_back,
     torch_settings,
 )
-from gradekit.inside.messages import MessageError, decode, encode, probe, receive, send
+from gradekit.inside.messages import APART, FROM_STUB, MessageError, decode, encode, probe, receive, send
 from gradekit.inside.name_history import NameHistory
 from gradekit.inside.packing import packer_of
-from gradekit.inside.stub import APART, FROM_STUB, StubLine, stub_class
+from gradekit.inside.stub import StubLine, stub_class
 
 #: an instance of a subclass of one of these is an object with methods, not plain data, unless it is a named tuple
 _PLAIN = (dict, list, tuple, int, float, str)

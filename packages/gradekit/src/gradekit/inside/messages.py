@@ -27,6 +27,10 @@ MAX_TENSORS = 2_000
 #: digits of a whole number
 MAX_DIGITS = 1_000
 KIND = "$"
+#: marks the number of a message from a stub, and of the reply to it
+FROM_STUB = 1 << 63
+#: marks the number of a request that a forked process answers, so that the next one finds the kernel as it was
+APART = 1 << 62
 
 #: an instance of a subclass, such as a member of an `IntEnum`, is sent as one of these, whatever methods it overrides
 _BASES: dict[type, Callable[[Any], Any]] = {

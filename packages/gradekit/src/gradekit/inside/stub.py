@@ -19,12 +19,8 @@ import numpy as np
 
 from gradekit.inside import payload
 from gradekit.inside.graph import Graph
-from gradekit.inside.messages import receive, send
+from gradekit.inside.messages import FROM_STUB, receive, send
 
-#: marks the number of a message from a stub, and of the reply to it
-FROM_STUB = 1 << 63
-#: marks the number of a request that a forked process answers, so that the next one finds the kernel as it was
-APART = 1 << 62
 #: number of the implementation itself; what it returns and can't be sent gets the following numbers
 IMPLEMENTATION = 0
 

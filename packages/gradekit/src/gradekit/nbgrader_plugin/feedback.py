@@ -16,8 +16,8 @@ from nbgrader.preprocessors import GetGrades
 from traitlets import TraitError, default
 from traitlets.log import get_logger
 
+from gradekit.attempts import AttemptRules, Attempts, Shows, is_in_time
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.attempts.rules import AttemptRules, Attempts, Shows, is_in_time
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
 from gradekit.course.course_time import CourseTime
@@ -35,8 +35,7 @@ from gradekit.nbgrader_plugin.converters import (
 from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, require_gradebook, stop
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.steps import RESULT
-from gradekit.page import PAGE_TEMPLATES
-from gradekit.page.budget import TooCostly, render_in_child
+from gradekit.page import PAGE_TEMPLATES, TooCostly, render_in_child
 from gradekit.page.check_table import (
     EXPLANATIONS,
     code_marked,

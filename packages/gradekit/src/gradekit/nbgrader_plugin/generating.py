@@ -268,7 +268,7 @@ class SolutionPasses(NbGraderPreprocessor):
     def _result(self, name: str, path: Path) -> "SubmissionResult | None":
         """The graded solution, or None if the notebook has no hidden checks."""
         from gradekit.verdict.grade import grade
-        from gradekit.verdict.job import GradingJob
+        from gradekit.verdict.opened import GradingJob
         from sandbox_kernel.bubblewrap import sandbox_problem
 
         assignment = configured_course(self.config).assignment(name)

@@ -13,7 +13,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Enum, Float
 from traitlets.config import Config
 
-from gradekit.attempts.rules import AttemptRecord, AttemptRules, Attempts, Chance, NoChance, is_in_time
+from gradekit.attempts import AttemptRecord, AttemptRules, Attempts, Chance, NoChance, is_in_time
 from gradekit.course.course_time import CourseTime
 from gradekit.nbgrader_plugin.course_folders import configured_course, url_in
 from gradekit.page.check_table import deadline_of

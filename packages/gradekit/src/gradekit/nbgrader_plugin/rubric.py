@@ -17,7 +17,7 @@ from gradekit.course.configuration import course_in
 from gradekit.course.printing import shortened
 from gradekit.course.rubrics import RUBRIC, rubric_items
 from gradekit.nbgrader_plugin.steps import RESULT
-from gradekit.page.budget import PageBudget
+from gradekit.page import PageBudget
 from gradekit.page.check_table import check_output
 from gradekit.page.displayed import (
     OF_DISPLAYED,

@@ -36,17 +36,14 @@ from gradekit.nbgrader_plugin.bind import require_bound_once
 from gradekit.nbgrader_plugin.converters import OneFolder, make_ready, removing_unfinished
 from gradekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
 from gradekit.page.check_table import check_output
-from gradekit.page.displayed import has_own_picture
 from gradekit.session.limits import REPEAT_BUDGET, Limits
 from gradekit.submission.extra_files import handed_out_files
-from gradekit.verdict.job import HowToRun, ScoreRule
-from gradekit.verdict.opened import OpenedNotebook, open_notebook
+from gradekit.verdict.opened import HowToRun, OpenedNotebook, ScoreRule, open_notebook
 from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:
-    from gradekit.verdict.progress import NotebookProgress
     from gradekit.verdict.result_cache import CachedResult, CacheKey
-    from gradekit.verdict.tries import RepeatBudget
+    from gradekit.verdict.tries import NotebookProgress, RepeatBudget
 
 
 #: the time that this process has left for second tries, by course and assignment
@@ -249,6 +246,8 @@ class SaveScores(SaveAutoGrades):
 
     def _is_picture(self, cell: NotebookNode, resources: ResourcesDict) -> bool:
         """True for an answer of which only the picture was replaced."""
+        from gradekit.page.displayed import has_own_picture
+
         assignment = self.parent.opened.assignment
         released = find_cell(assignment.released(resources["nbgrader"]["notebook"]), grade_id(cell) or "")
         folder = Path(resources["metadata"]["path"])
@@ -360,8 +359,8 @@ class RunChecks(Execute):
 
     def _graded(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
         """The result of the notebook as the steps before this one have left it."""
-        from gradekit.verdict.progress import NotebookProgress, fault_lines, grade_here
         from gradekit.verdict.result_cache import ResultCache, digest_of_notebook
+        from gradekit.verdict.tries import NotebookProgress, fault_lines, grade_here
 
         opened, before = self.parent.opened, self.parent.graded(self.parent.opened.name)
         student = resources["nbgrader"]["student"]

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, MissingEntry
 
-from gradekit.attempts.rules import Shows
+from gradekit.attempts import Shows
 from gradekit.course.cells import exercise_name, grade_id, is_graded_cell, is_test_cell, nbgrader_metadata
 from gradekit.course.language import N_, _, ngettext
 from gradekit.page.headings import Heading, explaining, headings, page_titles
@@ -298,7 +298,7 @@ def _first_thing(
 
 def _failed_cell(check: CheckResult) -> tuple[str, ...]:
     """The cell whose failure caused that of the check, and how it failed; empty if the check itself failed."""
-    from gradekit.session.causes import cause_in  # the configuration imports this module in every command
+    from gradekit.session.reasons import cause_in  # the configuration imports this module in every command
 
     found = cause_in(check.message) if check.outcome != CheckOutcome.FAILED else None
     return found.groups() if found else ()

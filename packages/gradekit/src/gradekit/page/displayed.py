@@ -26,13 +26,12 @@ from jinja2.runtime import Context
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
-from gradekit.course.cells import ADDRESS, DATA, SVG, Attachments, picture_in
+from gradekit.course.cells import ADDRESS, DATA, PLAIN_TEXT, SVG, Attachments, picture_in
 from gradekit.course.language import N_, _, ngettext
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
-from gradekit.page.budget import PageBudget
+from gradekit.page import PageBudget
 from gradekit.page.markdown import plain_text, replace_elements, safe_html, safe_markdown, visible_markdown
-from gradekit.session.output_data import PLAIN_TEXT
 
 #: of one picture
 MAX_PICTURE_BYTES, MAX_SVG_BYTES, MAX_PIXELS = 10 * 2**20, 2**20, 60_000_000

@@ -18,7 +18,7 @@ from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from gradekit.course.language import N_, _
-from gradekit.page.budget import TooCostly, render_in_child
+from gradekit.page import TooCostly, render_in_child
 
 MAX_FORMATTED_CHARACTERS, MAX_LINE = 50_000, 2_000
 #: characters of HTML that code displayed, such as a large table

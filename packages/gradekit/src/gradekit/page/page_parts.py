@@ -8,7 +8,7 @@ from html import escape
 
 from nbformat import NotebookNode
 
-from gradekit.attempts.rules import Shows
+from gradekit.attempts import Shows
 from gradekit.course.cells import (
     exercise_name,
     grade_id,
@@ -18,7 +18,7 @@ from gradekit.course.cells import (
     nbgrader_metadata,
 )
 from gradekit.course.language import N_, _
-from gradekit.page.budget import PageBudget
+from gradekit.page import PageBudget
 from gradekit.page.check_table import checks_as_html, code_marked, exercise_as_html, is_check_output
 from gradekit.page.displayed import PAGE_CHARACTERS, PAGE_SECONDS, Displayed, Pictures, printed_by, with_room
 from gradekit.page.headings import Heading, headings, page_titles

@@ -14,7 +14,7 @@ from gradekit.report.class_report import groups_in
 from gradekit.report.pages import REPORTS_FOLDER
 from gradekit.report.table import Check, locked_class_table, was_graded
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.fingerprint import same_numbers
+from gradekit.verdict.results import same_numbers
 
 #: separates the exercise and the check in a check's name
 _OF_CHECK = "::"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from gradekit.attempts.rules import AttemptRules, Rule, Shows, is_in_time
+from gradekit.attempts import AttemptRules, Rule, Shows, is_in_time
 from gradekit.course import Assignment, CourseError
 from gradekit.course.language import FeedbackPage, _, ngettext, speaking
 from gradekit.course.printing import defused, printable

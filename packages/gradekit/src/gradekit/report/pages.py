@@ -19,7 +19,7 @@ from gradekit.course import Assignment, read_notebook
 from gradekit.course.cells import grade_id, without_markers
 from gradekit.course.files import handed_in_letter, write_atomically
 from gradekit.course.printing import printable
-from gradekit.page.budget import PageBudget
+from gradekit.page import PageBudget
 from gradekit.page.displayed import (
     PAGE_BYTES,
     PAGE_PICTURES,

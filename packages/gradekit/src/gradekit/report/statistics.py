@@ -15,8 +15,7 @@ from gradekit.course.files import notebooks_in
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import Check, ClassTable
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.fingerprint import is_of_message, same_numbers
-from gradekit.verdict.results import CheckResult, Status
+from gradekit.verdict.results import CheckResult, Status, is_of_message, same_numbers
 
 #: with fewer students, no check gets a warning about its discrimination
 ENOUGH_STUDENTS = 20

@@ -18,8 +18,7 @@ from gradekit.course.course_time import CourseTime
 from gradekit.course.files import notebooks_in
 from gradekit.course.kernels import LIMITED
 from gradekit.course.printing import aligned_lines, counted, defused, first_of, printable, quoted
-from gradekit.grading.deadlines import deadline_lines
-from gradekit.grading.grades import RecordedScores, grades_of, penalties_of
+from gradekit.grading.grades import RecordedScores, deadline_lines, grades_of, penalties_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import look_alike
 from gradekit.nbgrader_plugin.late import second_chance_of

@@ -4,33 +4,22 @@ Jupyter's messages would work, but each costs milliseconds on both sides, and a 
 """
 
 import base64
-import inspect
 import socket
 import time
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from queue import Empty
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 
+from gradekit import inside
 from gradekit.codecs import kernel_texts
 from gradekit.course import CourseError
-from gradekit.inside import (
-    agent,
-    arrays,
-    cell_figures,
-    graph,
-    implementation,
-    kernel_process,
-    messages,
-    name_history,
-    packing,
-    payload,
-    stub,
-)
+from gradekit.inside import messages
 from gradekit.session.limits import Stopwatch
 
 #: CPU time that interrupted code has to end
@@ -43,7 +32,7 @@ _NO_REPLY = [b"", b""]
 AnswerStub = Callable[[list[bytes], Stopwatch], list[bytes]]
 
 
-_MARKS = stub.APART | stub.FROM_STUB
+_MARKS = messages.APART | messages.FROM_STUB
 
 
 class KernelGone(Exception):
@@ -119,11 +108,11 @@ class Channel:
             KernelGone: the kernel process ended.
             messages.MessageError: the reply is too large; the kernel can no longer be used.
         """
-        return self._ask(buffers, watch, stub.APART if apart else 0, answer_stub)
+        return self._ask(buffers, watch, messages.APART if apart else 0, answer_stub)
 
     def ask_for_stub(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
         """Send what a stub in another kernel asks, and return the reply; raises as `ask` does."""
-        return self._ask(buffers, watch, stub.FROM_STUB)
+        return self._ask(buffers, watch, messages.FROM_STUB)
 
     def _ask(
         self, buffers: list[bytes], watch: Stopwatch, mark: int, answer_stub: AnswerStub | None = None
@@ -177,10 +166,10 @@ class Channel:
             try:
                 if watch.is_over():
                     raise TimeoutError
-                if answer_stub and number == self._number | stub.FROM_STUB:
+                if answer_stub and number == self._number | messages.FROM_STUB:
                     answer = answer_stub(buffers, watch)
             finally:
-                if number & stub.FROM_STUB:
+                if number & messages.FROM_STUB:
                     self._send(number, answer, watch)
                     self._connection.settimeout(_POLL_SECONDS)
 
@@ -213,18 +202,19 @@ class Channel:
         raise TimeoutError
 
 
-_PARTS = (
-    arrays,
-    packing,
-    messages,
-    payload,
-    kernel_process,
-    cell_figures,
-    name_history,
-    graph,
-    stub,
-    implementation,
-    agent,
+#: the modules of `gradekit.inside` that are sent, each after those that it imports; the grader imports only some of them
+PARTS = (
+    "arrays",
+    "packing",
+    "messages",
+    "payload",
+    "kernel_process",
+    "cell_figures",
+    "name_history",
+    "graph",
+    "stub",
+    "implementation",
+    "agent",
 )
 _START = "__import__('sys').modules['gradekit.inside.agent'].start({}, get_ipython())"
 _SERVE = "__import__('sys').modules['gradekit.inside.agent'].serve()"
@@ -236,7 +226,10 @@ def agent_code(torch: bool) -> str:
 
     It is compressed, since it is sent with every request for a kernel.
     """
-    texts = [(part.__name__, inspect.getsource(part)) for part in _PARTS]
+    folder = Path(inside.__path__[0])
+    texts = [
+        (f"gradekit.inside.{name}", (folder / f"{name}.py").read_text(encoding="utf-8")) for name in PARTS
+    ]
     source = f"""
 import sys, types
 for name in ("gradekit", "gradekit.inside"):

@@ -1,25 +1,32 @@
-"""The limits of a submission, and the stopwatch that says when a piece of its code has used up its time.
+"""The limits of a submission, the stopwatch that says when a piece of its code has used up its time, and `bounded`.
 
-Time is CPU time of the kernel's processes, so a busy machine costs no student anything.
+Time is CPU time of the kernel's processes, so a busy machine costs no student anything. `bounded` limits what one check
+may use in the grader: the values that it compares come from untrusted code. Subtracting a row from a column results in
+a square, so a reply of a few megabytes can become gigabytes.
 """
 
 import math
 import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+from gradekit.course.operating_system import cpu_alarm, data_limit
 
 if TYPE_CHECKING:
     from sandbox_kernel.usage import Usage
+
 
 #: multiples of the CPU limit: the time that code may sleep or wait, and the real time that may pass in all
 SLEEP_FACTOR, WALL_FACTOR = 2.0, 20.0
 #: the same for a whole submission
 _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR = 1.0, 3.0
 #: CPU time of the grader in which a check answers what a student's test asks of the functions that it is tried on. A check
-#: is stopped at more, wherever it is (`gradekit.verdict.bounds`), and then the kernel can't be used any more.
+#: is stopped at more, wherever it is (`gradekit.session.limits`), and then the kernel can't be used any more.
 JUDGING_SECONDS = 40.0
 #: default for the seconds that all second tries of an assignment may take together
 REPEAT_BUDGET = 600.0
@@ -144,3 +151,59 @@ def _slept(elapsed: float, first: "Usage", used: "Usage") -> float:
     if first.queued is None or used.queued is None:
         return -math.inf  # sleeping and waiting for a CPU look the same
     return elapsed - (used.cpu - first.cpu) - (used.queued - first.queued)
+
+
+CHECK_SECONDS = 60
+CHECK_MEBIBYTES = 1024
+
+_one_at_a_time = threading.Lock()
+
+
+class CheckOverrun(Exception):
+    """A check exceeded a limit. `needed` completes the sentence "it needs …"."""
+
+    def __init__(self, needed: str) -> None:
+        super().__init__(needed)
+        self.needed = needed
+
+
+@contextmanager
+def bounded(seconds: float = CHECK_SECONDS, mebibytes: int = CHECK_MEBIBYTES) -> Iterator[None]:
+    """Stop the code inside if it uses more CPU time or memory than this.
+
+    Both are counted for the whole process, and a process started inside inherits the memory limit. Memory is not
+    limited where /proc is missing. Time is limited in the main thread only, since signals arrive there. If several
+    threads enter at once, only the first is limited.
+
+    Raises:
+        CheckOverrun: a limit was exceeded.
+    """
+    if not _one_at_a_time.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _bounded_time(seconds), _bounded_memory(mebibytes):
+            yield
+    finally:
+        _one_at_a_time.release()
+
+
+@contextmanager
+def _bounded_time(seconds: float) -> Iterator[None]:
+    def stop() -> NoReturn:
+        raise CheckOverrun(f"more than {seconds:g} s of CPU time")
+
+    in_main = threading.current_thread() is threading.main_thread()
+    with cpu_alarm(seconds, stop) if in_main else nullcontext():
+        yield
+
+
+@contextmanager
+def _bounded_memory(mebibytes: int) -> Iterator[None]:
+    try:
+        with data_limit(mebibytes):
+            yield
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            raise CheckOverrun(f"more than {mebibytes} MiB of memory") from None
+        raise

@@ -4,34 +4,36 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradekit.codecs.figure_codec import Figure
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import current_kind
 from gradekit.inside.messages import MessageError
-from gradekit.session.bench import BenchGone
 from gradekit.session.limits import JUDGING_SECONDS
-from gradekit.session.module import Module, describe_handle
 from gradekit.session.reasons import Reasons
 from gradekit.session.replies import Answer, Failure, ModuleItem, ObjectItem
 from gradekit.session.runner import text_of
-from gradekit.session.session import MAX_DEATHS, CallTimeout, KernelDied, Session
+from gradekit.session.session import MAX_DEATHS, BenchGone, CallTimeout, KernelDied, Session
 from gradekit.session.values import (
     Call,
     CheckOutcome,
     CheckStep,
     Gradients,
     Implemented,
+    Module,
     Named,
     Opaque,
     SideEffects,
     StudentError,
+    describe_handle,
 )
 from gradekit.submission.names import closing_call
 from gradekit.submission.submission import Submission
+
+if TYPE_CHECKING:
+    from gradekit.codecs.figure_codec import Figure
 
 _MAX_TIMEOUTS = 2
 _HELPER = "helper"
@@ -126,13 +128,13 @@ class Student:
         self._asked.steps.append(CheckStep(name, variable=True))
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
 
-    def figure(self, grade_id: str) -> Figure:
+    def figure(self, grade_id: str) -> "Figure":
         """The last figure that a cell drew, as it is after the last cell; needs matplotlib in the notebook."""
         cell = self._session.notebook.cells[self._reasons.ran(grade_id)]
         reply = self._ask(grade_id, {"do": "figures", "count": cell.get("execution_count") or 0})
         return self._drawn(reply, grade_id, f"The cell `{grade_id}`", closing_call(cell.source))
 
-    def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
+    def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> "Figure":
         """Call a function; returns the figure that it returns, or else the last one that it draws."""
         self._remember(name, args, kwargs)
         target = {"name": name, "scope": self._scope, "drawing": True}
@@ -258,8 +260,10 @@ class Student:
         )
         return self._asked.steps[-1]
 
-    def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
+    def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> "Figure":
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
+        from gradekit.codecs.figure_codec import Figure  # only checks of figures need it
+
         figures = reply.value if isinstance(reply.value, list) else []
         if not figures or not isinstance(figures[-1], Figure):
             if closing:

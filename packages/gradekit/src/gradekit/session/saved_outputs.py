@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from nbformat import NotebookNode, v4
 
+from gradekit.course.cells import PLAIN_TEXT
 from gradekit.session.limits import Limits
-from gradekit.session.output_data import PLAIN_TEXT, KeptData, sizes_in
-from gradekit.session.runner import MAX_ERROR, MAX_ERRORS, MAX_TRACEBACK
+from gradekit.session.runner import MAX_ERROR, MAX_ERRORS, MAX_TRACEBACK, KeptData, sizes_in
 from gradekit.submission.notebook_file import SubmittedNotebook
 
 _COUNT = msgspec.json.Decoder(int | None)

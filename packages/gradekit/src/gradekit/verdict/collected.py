@@ -19,7 +19,7 @@ from types import ModuleType
 import pytest
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from gradekit.checks.shared_modules import importable
+from gradekit.checks.variants import importable
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import file_stamp
 from gradekit.verdict.plugin import ASSIGNMENTS, CHECKINGS, Checking

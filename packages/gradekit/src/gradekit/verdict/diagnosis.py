@@ -5,8 +5,11 @@ code, which need no numbers and rule out most mistakes. Next, the values of each
 rules it out, and the others add up as bits of evidence. Then the messages, which do the same where no value is compared.
 Last, all mistakes that are left are counted by their sentences, since only then is it known whether the answer is one
 sentence, a choice of two, or none. Pairs of mistakes are tried only if no single one fits.
+
+`fingerprint_of` identifies equal wrong answers in a large class, by a text and a few numbers.
 """
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,14 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.checks.comparison import difference
-from gradekit.checks.reference import Reference, Store, is_recordable
+from gradekit.checks.asserts import difference
+from gradekit.checks.reference import Reference, Store, is_recordable, number_from
 from gradekit.checks.variants import Mistake
-from gradekit.codecs import ATOL
-from gradekit.inside.arrays import Numpy, as_array, to_numpy
+from gradekit.codecs import ATOL, DIFFERS, SOME_WRONG, codec_of
+from gradekit.inside.arrays import Array, Numpy, as_array, is_array, to_numpy
 from gradekit.relations.numbers import ENOUGH
 from gradekit.relations.plain import information
+from gradekit.session.values import CheckOutcome
 from gradekit.verdict.explanation import RAISED, agrees, bits_of_message
+from gradekit.verdict.results import MESSAGE, NO_OUTPUT
 
 #: separates the ids of two mistakes that fit
 OR = "|"
@@ -33,6 +38,9 @@ _MOST_BITS = 40.0
 _ENOUGH_OF_TWO = 20.0
 #: fractions with this denominator, such as 0.5, are often equal by chance
 _SIMPLE = 64
+_PROJECTIONS = 5
+_ANY_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_LINES = re.compile(r"(line|lines) \d+")
 
 
 @dataclass(frozen=True)
@@ -194,3 +202,58 @@ def _of_entries(entries: Numpy) -> float:
     values, counts = np.unique(entries[simple], return_counts=True)
     bits = -float((counts * np.log2(counts / counts.sum())).sum()) + 2 if len(values) else 0.0
     return bits + ENOUGH * len(np.unique(np.round(entries[~simple], 3)))
+
+
+def fingerprint_of(
+    outcome: CheckOutcome, message: str, reference: Reference | None, drawn: bool
+) -> tuple[str, list[float]]:
+    """The fingerprint of what a check received: a text, and numbers to be compared with `same_numbers`.
+
+    Both are equal for equal wrong outputs. Without a recorded value to compare with, there is only the message. The
+    text is empty where the answers of two students can't be compared.
+
+    Args:
+        outcome: how the check ended.
+        message: what the student reads.
+        reference: the check's comparisons with recorded values, for which everybody got the same inputs.
+        drawn: the check draws inputs that differ between students, so the numbers in its message do too.
+    """
+    if outcome in NO_OUTPUT:
+        return f"{outcome}: {message}", []
+    if outcome != CheckOutcome.FAILED:
+        return "", []
+    seen = next((seen for seen in reference.observations if not seen.passed), None) if reference else None
+    if reference is not None and seen is not None and seen.value is not None:
+        return _of_value(seen.key, seen.value, *reference.tolerances[seen.key][:2])
+    if drawn:
+        own = any(words in message for words in (DIFFERS, SOME_WRONG))
+        return "" if own else _of_message(_ANY_NUMBER.sub("#", message)), []
+    return _of_message(_LINES.sub(r"\1 #", message)), []
+
+
+def _of_message(message: str) -> str:
+    return f"{MESSAGE}{message}" if message else ""
+
+
+def _of_value(key: str, value: Any, atol: float | Array, rtol: float) -> tuple[str, list[float]]:
+    """The codec's text for a wrong value, and projections of its numbers on fixed random directions, with their size.
+
+    The unit is the check's tolerance for entries of typical size. Each entry may be off by about one unit,
+    and so may a projection, since its weights have a mean square of 1/n.
+    """
+    text, flat = codec_of(value).fingerprint(value)
+    text = f"`{key}` {text}"
+    if flat is None:
+        return text, []
+    finite = np.isfinite(flat)
+    if not finite.all():
+        text += f", {int((~finite).sum())} entries of it not finite"
+    flat = np.where(finite, flat, 0.0)
+    largest = to_numpy(atol).max() if is_array(atol) else atol
+    unit = float(largest + rtol * np.sqrt(np.square(flat).mean())) or 1.0
+    shape = value.shape if is_array(value) else flat.shape
+    directions = np.random.default_rng(number_from(key, *shape)).standard_normal((_PROJECTIONS, flat.size))
+    projections = directions @ flat / flat.size**0.5 / unit
+    # where the unit grows with the entries, twice the entries would have the same projections
+    size = [np.log(unit) / rtol] if rtol else []
+    return text, [float(f"{number:.6g}") for number in [*projections, *size]]

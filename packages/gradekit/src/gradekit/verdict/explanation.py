@@ -10,17 +10,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gradekit.checks.comparison import REJECTS_ALL, CheckFailure
+from gradekit.checks.asserts import REJECTS_ALL, CheckFailure
 from gradekit.codecs import describe, with_article
-from gradekit.codecs.figure_codec import Figure
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float
 from gradekit.relations import WrongValue, in_play, relation_of
 from gradekit.relations.plain import meaning_of, sizes_relation, unpacking_relation
-from gradekit.session.module import Module
+from gradekit.session.limits import CheckOverrun
 from gradekit.session.proxy import Student, asked_by
-from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Named, Opaque, StudentError
-from gradekit.verdict.bounds import CheckOverrun
+from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Module, Named, Opaque, StudentError
 
 #: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
 _MAX_MESSAGE = 1_000
@@ -73,6 +71,8 @@ def explain(
     if isinstance(error, _UNUSABLE) or type(error).__module__.startswith("pandas."):
         frames = traceback.extract_tb(error.__traceback__)
         if any(Path(frame.filename).parent == check_file.parent for frame in frames):
+            from gradekit.codecs.figure_codec import Figure
+
             if isinstance(value, Figure):
                 return CheckOutcome.FAILED, (
                     f"The figure of `{name}` doesn't have the parts that this check looks for: "

@@ -20,7 +20,7 @@ from gradekit.course.cells import (
     nbgrader_metadata,
 )
 from gradekit.course.printing import listed, printable
-from gradekit.session.causes import (
+from gradekit.session.reasons import (
     because,
     failed_definition,
     missing_name,
@@ -29,7 +29,7 @@ from gradekit.session.causes import (
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
-from gradekit.verdict.job import ScoreRule, is_stderr
+from gradekit.verdict.opened import ScoreRule, is_stderr
 from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
 
 #: characters of a message, and of a line of code in it

@@ -28,7 +28,7 @@ from gradekit.course.files import STATE_FOLDER, FileStamp, file_stamp, files_in,
 from gradekit.course.kernels import other_language
 from gradekit.session.files_written import WrittenFiles
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.job import GradingJob
+from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.results import SEVERITY, ExerciseResult, Status, SubmissionResult
 
 if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results

@@ -14,6 +14,11 @@ from gradekit.session.values import CheckOutcome
 #: version of the stored form of a result; one of another version is graded again
 _SCHEMA = 5
 
+#: how the fingerprint of code that returned nothing begins
+NO_OUTPUT = (CheckOutcome.TIMED_OUT.value, CheckOutcome.KERNEL_DIED.value)
+#: how the fingerprint of a check without a value begins; answers with equal messages may differ
+MESSAGE = "message: "
+
 
 class Status(StrEnum):
     """The outcome of grading a notebook.
@@ -213,3 +218,13 @@ def _has_all_fields(stored: dict[str, Any]) -> bool:
         and all(check.keys() == _OF_CHECK for check in checks)
         and all(doubt.keys() == _OF_DOUBT for doubt in stored.get("doubts", []))
     )
+
+
+def is_of_message(fingerprint: str) -> bool:
+    """True if the fingerprint identifies what the student read, but not what the answer returned."""
+    return fingerprint.startswith((MESSAGE, *NO_OUTPUT))
+
+
+def same_numbers(one: list[float], other: list[float]) -> bool:
+    """True if the numbers of two fingerprints are equal within the tolerance of the check."""
+    return len(one) == len(other) and all(abs(a - b) <= 1 for a, b in zip(one, other, strict=True))

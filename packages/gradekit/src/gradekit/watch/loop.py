@@ -19,7 +19,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from gradekit.attempts.rules import (
+from gradekit.attempts import (
     AttemptRecord,
     Attempts,
     Page,
@@ -34,7 +34,7 @@ from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.nbgrader_plugin.steps import RESULT
-from gradekit.verdict.progress import fault_lines
+from gradekit.verdict.tries import fault_lines
 from gradekit.watch.arrivals import time_of
 from gradekit.watch.pipeline import Blocked, Deadlines, GradedHandIn, NotGraded, away, no_space
 from gradekit.watch.status import Event, EventKind, Reports, last_listed, locked

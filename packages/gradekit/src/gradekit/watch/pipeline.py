@@ -21,7 +21,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from gradekit.attempts.rules import (
+from gradekit.attempts import (
     AttemptRecord,
     AttemptRules,
     Attempts,

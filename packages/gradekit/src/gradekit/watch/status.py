@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from gradekit.attempts.rules import time_in_words
+from gradekit.attempts import time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.operating_system import lock_for_this_process

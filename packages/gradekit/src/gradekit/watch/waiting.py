@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import filterfalse
 from pathlib import Path
 
-from gradekit.attempts.rules import (
+from gradekit.attempts import (
     AttemptRules,
     Attempts,
     Chance,
@@ -25,7 +25,7 @@ from gradekit.course.kernels import libraries_of
 from gradekit.course.printing import printable, quoted
 from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.task import LocalWorkers, local_workers
+from gradekit.grading.workers import LocalWorkers, local_workers
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.watch.arrivals import Submitted, time_of

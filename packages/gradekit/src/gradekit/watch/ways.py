@@ -12,7 +12,7 @@ from typing import Protocol
 
 from nbgrader.coursedir import CourseDirectory
 
-from gradekit.attempts.rules import AttemptRecord, Shows
+from gradekit.attempts import AttemptRecord, Shows
 from gradekit.grading.running_course import RunningCourse
 
 #: the longest that `nbgrader submit` takes to copy a hand-in
