@@ -84,6 +84,7 @@ print(*(name for name in sys.modules if name.startswith("gradekit")))
     done = subprocess.run(run, cwd=generated.root, capture_output=True, text=True, check=True)
     names = done.stdout.splitlines()[-1].split()
     assert "gradekit.verdict.grade" in names
-    assert len(names) <= MOST_MODULES, sorted(names)
+    names.remove("gradekit.nbgrader_plugin.generating")  # because of a setting of this course
+    assert len(names) <= MOST_MODULES, " ".join(sorted(names))
     others = ("gradekit_", "gradekit.authoring", "gradekit.watch", "gradekit.cli.reporting")
     assert [name for name in names if name.startswith(others)] == []
