@@ -163,6 +163,7 @@ KEPT = {
     "right": (Case("print(squares)\nx = evens(squares)\nnumbers = sorted(squares)"), 7),
     "right, and changed without harm": (Case("scale, sum_ = scale, 3\nsquares = list(squares)\nn = 3"), 7),
     "right, and changed back": (Case("squares.append(1)\nsquares.pop()\nsum = 1\ndel sum"), 7),
+    "right, and a builtin is none": (Case("import builtins\nbuiltins.sum = None\ndel builtins.max"), 7),
     "right after the last cell": (Case("evens = lambda x, old=evens: old(x)\nsquares = tuple(squares)"), 7),
     "wrong": (Case("total = evens([1])\nsquares2 = squares[:]\nsquares2.append(1)", evens="def evens(x):\n    return 7"), 4),
     "wrong, and something else is changed": (Case(

@@ -43,7 +43,10 @@ _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NOTHING = Raw(b"null")
 _PADDING = b"\0 \t\r\n"
 _BOM = b"\xef\xbb\xbf"
+#: the folder in which Jupyter keeps an earlier version of each notebook
+CHECKPOINTS = ".ipynb_checkpoints"
 HAND_IN_AGAIN = "Save it and hand it in again."
+_TWICE = "The file has its cells, or the text of a cell, twice, and only the last ones were read"
 _Found = TypeVar("_Found")
 
 
@@ -53,7 +56,9 @@ class SubmittedNotebook:
 
     Args:
         versions: sentences about other versions of it in the same folder.
-        others: by their paths below the folder, the first notebooks that nothing grades; None for one that can't be read.
+        others: by their paths below the folder, the first notebooks that nothing grades, and what Jupyter kept of an
+            earlier version; None for one that can't be read.
+        doubt: why it may not be what the student saved.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
         saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
     """
@@ -66,6 +71,7 @@ class SubmittedNotebook:
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     others: dict[str, NotebookNode | None] = field(default_factory=dict)
+    doubt: str = ""
 
 
 class _Cell(Struct):
@@ -201,6 +207,9 @@ def _noting_others(
             submitted.notes.append(f"{submitted.versions[-1]} {again}")
     if rest:
         submitted.notes.append(f"These notebooks were not graded: {first_of(rest, _NAMED_AT_MOST)}.")
+    kept = folder / CHECKPOINTS / f"{graded.stem}-checkpoint.ipynb"
+    if kept.is_file() and not kept.parent.is_symlink():
+        submitted.others[str(kept.relative_to(folder))] = read_submitted(kept).notebook
     return submitted
 
 
@@ -298,7 +307,35 @@ def _read_json(data: bytes) -> SubmittedNotebook:
     notebook, notes = v4.new_notebook(), list[str]()
     notebook.cells = list(_plain_cells(cells, notes))
     saved = [(cell.execution_count, cell.outputs) for cell in cells]
-    return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved)
+    doubt = _TWICE if _may_be_twofold(data, len(cells)) and _is_twofold(data) else ""
+    return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved, doubt=doubt)
+
+
+def _may_be_twofold(data: bytes, cells: int) -> bool:
+    """False if the file surely has its cells, and the source of each cell, only once; reading it all would take longer."""
+    return data.count(b'"cells"') > 1 or data.count(b'"source"') > cells
+
+
+def _is_twofold(data: bytes) -> bool:
+    """True if the notebook, or one of its cells, has different cells or sources under the same key."""
+    if len(data) > MAX_LENIENT_BYTES:
+        return False
+    twofold = False
+
+    def look(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal twofold
+        read = dict(pairs)
+        if len(read) < len(pairs):
+            twofold = twofold or any(
+                key in ("cells", "source") and read[key] != value for key, value in pairs
+            )
+        return read
+
+    try:
+        json.loads(data, object_pairs_hook=look)
+    except (ValueError, RecursionError):
+        return False
+    return twofold
 
 
 def _as_utf8(data: bytes) -> bytes:
@@ -357,7 +394,7 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
             notes.append(
                 f"The cell {label} contained NUL characters, which Python can't read; they were removed."
             )
-        if plain.cell_type != "code" and cell.attachments is not _NOTHING:
+        if cell.attachments is not _NOTHING:
             attachments = read_attachments(cell.attachments)
             if attachments:
                 plain["attachments"] = attachments

@@ -14,14 +14,17 @@ from nbgrader.preprocessors import IgnorePattern
 
 from gradekit.course import Assignment
 from gradekit.course.cells import added_cells
-from gradekit.course.files import Stamp, files_in, files_stamp
+from gradekit.course.files import Stamp, files_in, files_stamp, handed_in_letter, handed_in_text
 from gradekit.course.kernels import SANDBOX, other_language
 from gradekit.course.printing import printable
 from gradekit.session.limits import Limits
 from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.prose import added_text
 from gradekit.submission.restore import restored
 from gradekit.verdict.results import Status, SubmissionResult
+
+_REPLACED = "is not the one that was handed out, which was used in its place."
 
 
 @dataclass(frozen=True)
@@ -156,9 +159,12 @@ def open_notebook(
             put_saved_outputs(handed_in)
         beside = {} if alone else _files_beside(folder, assignment)
         added_later = added_cells(assignment.course.root, assignment.name, name)
-        whole = restored(handed_in.notebook, released, beside, added_later, handed_in.others)
+        changed = {} if alone else dict(_changed_files(folder, assignment))
+        whole = restored(
+            handed_in.notebook, released, beside, added_later, handed_in.others, changed, handed_in.doubt
+        )
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
-        notes += [] if alone else _replaced_notes(folder, assignment)
+        notes += [f"{printable(name)} {_REPLACED}" for name in changed]
         notebook = whole.notebook
         result = SubmissionResult(Status.UNGRADED, notes=notes, doubts=whole.doubts)
     return OpenedNotebook(assignment, name, folder, notebook, result, handed_in.versions, stamp)
@@ -181,8 +187,8 @@ def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
     }
 
 
-def _replaced_notes(folder: Path, assignment: Assignment) -> Iterator[str]:
-    """A note about each file that the student changed, but that is the instructor's when the notebook runs."""
+def _changed_files(folder: Path, assignment: Assignment) -> Iterator[tuple[str, str]]:
+    """Each file that the student changed, but that is the instructor's when the notebook runs, and the text added to it."""
     for top in assignment.handed_out():
         for original in files_in(top, assignment.course.ignore):
             name = str(original.relative_to(top.parent))
@@ -190,7 +196,7 @@ def _replaced_notes(folder: Path, assignment: Assignment) -> Iterator[str]:
             if own.is_symlink() or not own.is_file() or assignment.is_replaceable(name):
                 continue
             if not filecmp.cmp(own, original, shallow=False):
-                yield f"{printable(name)} is not the one that was handed out, which was used in its place."
+                yield name, added_text(handed_in_letter(own), handed_in_text(original))
 
 
 def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:
