@@ -266,7 +266,8 @@ def double(x):
 # for number in range(10):
 #     print(number, double(number), double(number) == 2 * number)
 
-print("the double of three is", double(3))'''
+print("the double of three is", double(3))
+double("a text of more than six words, which is doubled, too")'''
 
 
 def another_type_of_cell(notebook):

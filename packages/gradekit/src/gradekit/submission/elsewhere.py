@@ -71,6 +71,7 @@ class OtherPlaces:
         beside: Mapping[str, Path],
         notebooks: Mapping[str, NotebookNode | None],
         replaced: Mapping[str, str],
+        siblings: Mapping[str, NotebookNode],
     ) -> "OtherPlaces":
         known = {squeezed(cell.source) for cell in (*work.released.cells, *work.cells)}
         drafts = {
@@ -79,6 +80,15 @@ class OtherPlaces:
             if notebook is not None
         }
         earlier = {name: drafts.pop(name) for name in list(drafts) if CHECKPOINTS in PurePath(name).parts}
+        wanted = frozenset[str]().union(*work.expected.values())
+        for name, notebook in siblings.items():
+            drafts[name] = [
+                cell
+                for cell in notebook.cells
+                if squeezed(cell.source) not in known
+                if grade_id(cell) in work.known
+                or (cell.cell_type == "code" and wanted & work.definitions.of(cell.source))
+            ]
         unread = [name for name, notebook in notebooks.items() if notebook is None]
         return cls(beside, drafts, [*unread, *(name for name, cells in earlier.items() if cells)], replaced)
 
@@ -211,8 +221,9 @@ class WrittenAnswers:
         if cell.cell_type != "code" or is_locked_cell(cell):
             return False
         original = self._work.known.get(grade_id(cell) or "") or self._work.handed_out.get(id(cell))
-        return self._budget.takes(cell.source) and has_remark(
-            cell.source, original.source if original else ""
+        released = original.source if original is not None else ""
+        return (
+            cell.source != released and self._budget.takes(cell.source) and has_remark(cell.source, released)
         )
 
     def _has_text(self, module: str, code: str) -> bool:

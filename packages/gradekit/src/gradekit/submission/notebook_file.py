@@ -58,6 +58,7 @@ class SubmittedNotebook:
         versions: sentences about other versions of it in the same folder.
         others: by their paths below the folder, the first notebooks that nothing grades, and what Jupyter kept of an
             earlier version; None for one that can't be read.
+        siblings: the assignment's other notebooks, without the cells that belong there.
         doubt: why it may not be what the student saved.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
         saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
@@ -71,6 +72,7 @@ class SubmittedNotebook:
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     others: dict[str, NotebookNode | None] = field(default_factory=dict)
+    siblings: dict[str, NotebookNode] = field(default_factory=dict)
     doubt: str = ""
 
 
@@ -192,8 +194,12 @@ def _noting_others(
         if rest:
             submitted.problem += f" Handed in beside it, and not graded: {first_of(rest, _NAMED_AT_MOST)}."
         return submitted
-    own = _grade_ids(submitted.notebook)
-    every = frozenset[str]().union(*expected_in(assignment).values())
+    own, expected = _grade_ids(submitted.notebook), expected_in(assignment)
+    every = frozenset[str]().union(*expected.values())
+    for other in (folder / f"{name}.ipynb" for name in expected if name != path.stem):
+        if other != graded and other.is_file() and (notebook := read_submitted(other).notebook) is not None:
+            notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in expected[other.stem]]
+            submitted.siblings[other.name] = notebook
     for other, name in zip(others[:_READ_AT_MOST], rest.copy(), strict=False):
         notebook = submitted.others[str(other.relative_to(folder))] = read_submitted(other).notebook
         ids = _grade_ids(notebook)

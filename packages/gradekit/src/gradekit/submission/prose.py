@@ -65,23 +65,32 @@ def _is_text(value: ast.expr, named: Container[str]) -> bool:
 def has_remark(source: str, released: str) -> bool:
     """True for code with a text of the student's that is more than a remark on it, in a comment or a string.
 
-    Code that was commented out is none, and neither are docstrings.
+    Code that was commented out is none, and neither are docstrings, or comments right above a line of a function.
     """
     known = {line.strip() for line in released.split("\n")}
     comment: list[str] = []
-    for line in (*map(str.strip, source.split("\n")), ""):
-        if line.startswith("#"):
-            comment += [] if line in known else [line.lstrip("# ")]
+    for line in (*map(str.rstrip, source.split("\n")), ""):
+        text = line.lstrip()
+        if text.startswith("#"):
+            comment += [] if text in known else [text.lstrip("# ")]
             continue
         if comment and parse("\n".join(comment)) is None:
             words = sum(_words(text) for text in comment if parse(text) is None)
-            if words >= (_LONG if line else _ALONE):
+            if words >= (_LONG if line else _ALONE) and not line.startswith((" ", "\t")):
                 return True
         comment = []
+    own = set(_shown_texts(source)) - set(_shown_texts(released))
+    return any(_words(text) >= _ALONE for text in own)
+
+
+def _shown_texts(source: str) -> Iterator[str]:
+    """The strings that are statements of a cell, or printed or displayed by one."""
     tree = tree_of(source)
-    shown = (part.value for part in tree.body if isinstance(part, ast.Expr)) if tree is not None else ()
-    texts = (text for value in shown if _is_text(value, ()) for text in strings_in(value))
-    return any(_words(text) >= _ALONE and text not in released for text in texts)
+    for part in tree.body if tree is not None else ():
+        if isinstance(part, ast.Expr) and _is_text(part.value, ()):
+            called = part.value.func if isinstance(part.value, ast.Call) else None
+            if not isinstance(called, ast.Name) or called.id in ("print", *_DISPLAYS):
+                yield from strings_in(part.value)
 
 
 def _words(text: str) -> int:

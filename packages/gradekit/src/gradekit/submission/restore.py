@@ -67,6 +67,7 @@ def restored(
     added_later: Set[str] = frozenset(),
     drafts: Mapping[str, NotebookNode | None] | None = None,
     replaced: Mapping[str, str] | None = None,
+    siblings: Mapping[str, NotebookNode] | None = None,
     doubt: str = "",
 ) -> Restored:
     """The submitted notebook with all cells of the released one that are marked with a grade_id.
@@ -79,10 +80,11 @@ def restored(
         added_later: cells that the assignment did not have at first.
         drafts: notebooks that nothing grades, by the names of their files, which may have answers.
         replaced: what was written into copies of files that were handed out, by the names of these.
+        siblings: what is in the assignment's other notebooks and doesn't belong there, by the names of these.
         doubt: why the notebook may not be what the student saved.
     """
     work = _Repair(submitted, released)
-    places = OtherPlaces.of(work, beside or {}, drafts or {}, replaced or {})
+    places = OtherPlaces.of(work, beside or {}, drafts or {}, replaced or {}, siblings or {})
     attachments = KeptAttachments(work.cells)
     work.find_marked()
     work.find_stripped()
@@ -126,6 +128,7 @@ class _Repair(Restoration):
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
         super().__init__(submitted, released)
         self._removed_copies: dict[str, list[str]] = defaultdict(list)
+        self._has_answers = True
 
     def find_marked(self) -> None:
         """Find the cells with a known grade_id. Of several with the same one, one keeps it."""
@@ -174,6 +177,7 @@ class _Repair(Restoration):
         if stripped:
             names = listed(name for name in self.known if name in stripped)
             self.notes.append(f"Marks that nbgrader needs were missing and were restored: {names}.")
+        self._has_answers = any(name in self.present for name in self.expected)
         sources = (self.known[name].source for name in self.expected)
         blank = {squeezed(source) for source in sources if PLACEHOLDER.search(source)}
         mine = {id(cell) for cell in self.present.values()}
@@ -202,7 +206,15 @@ class _Repair(Restoration):
         self._restore_ordinary()
 
     def doubt_foreign(self, submitted: NotebookNode) -> None:
-        """Doubt every answer of a notebook most of whose marked cells were not handed out with this assignment."""
+        """Doubt every answer of a notebook most of whose marked cells were not handed out with this assignment.
+
+        The same if it has something else, and not one answer cell.
+        """
+        if not self._has_answers and any(map(self._is_unknown, submitted.cells)):
+            for name in self.expected:
+                self.doubts.setdefault(
+                    name, "None of the answer cells is in the notebook, but other cells are"
+                )
         marks = {mark for cell in submitted.cells if (mark := grade_id(cell)) is not None}
         others = sorted(marks - self.known.keys())
         if len(others) <= len(marks) - len(others):
@@ -212,6 +224,11 @@ class _Repair(Restoration):
         self.notes.insert(0, f"{what}.")
         for name in self.expected:
             self.doubts[name] = what
+
+    def _is_unknown(self, cell: NotebookNode) -> bool:
+        return bool(cell.source.strip()) and all(
+            squeezed(cell.source) != squeezed(released.source) for released in self.released.cells
+        )
 
     def _chosen(self, name: str, cells: list[NotebookNode]) -> NotebookNode:
         answered = [cell for cell in cells if not self.is_blank(name, cell)] or cells
