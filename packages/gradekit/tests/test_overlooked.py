@@ -20,6 +20,8 @@ NOTES = "Notes about doubling.\n"
 SCORES = {
     "comment": {"test_double": [(2, False)] * 2, "why": [(0, False), (None, True)]},
     "checkpoint": {"test_double": [(0, False), (None, True)], "why": [(0, False), (None, True)]},
+    "another checkpoint": {"test_double": [(0, False), (None, True)], "why": [(0, False), (None, True)]},
+    "code in words": {"test_double": [(0, False), (None, True)], "why": [(None, True)] * 2},
     "notes": {"test_double": [(2, False)] * 2, "why": [(0, False), (None, True)]},
     "attached": {"test_double": [(2, False)] * 2, "why": [(None, True)] * 2},
     "twice": {"test_double": [(0, False), (None, True)], "why": [(0, False), (None, True)]},
@@ -41,6 +43,10 @@ def both(tmp_path_factory) -> BothSides:
     answered = both.released(why=WHY)
     kept = nbformat.writes(answered).encode()
     both.hand_in(blank, {".ipynb_checkpoints/p1-checkpoint.ipynb": kept}, student="checkpoint")
+    both.hand_in(blank, {".ipynb_checkpoints/Untitled-checkpoint.ipynb": kept}, student="another checkpoint")
+    in_words = deepcopy(blank)
+    cell_of(in_words, "why").source = f"{WHY}\n\n```python\ndef double(x):\n    return x + x\n```"
+    both.hand_in(in_words, student="code in words")
     both.hand_in(both.released(), {"notes.txt": f"{NOTES}{WHY}\n".encode()}, student="notes")
     attached = deepcopy(answered)
     cell_of(attached, "sketch").update(source="1 + 1", attachments={"my sketch.png": png()})

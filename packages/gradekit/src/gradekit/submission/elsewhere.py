@@ -354,7 +354,8 @@ class Candidates:
         for number, cell in enumerate(self._work.cells, 1):
             original = self._work.handed_out.get(id(cell))
             added = original is not None and cell.cell_type == original.cell_type == "markdown"
-            if (added or self._is_own(cell)) and len(found) < _MAX_NAMES:
+            written = grade_id(cell) in self._work.expected and cell.cell_type != "code"
+            if (added or written or self._is_own(cell)) and len(found) < _MAX_NAMES:
                 text = added_text(cell.source, original.source) if original is not None else cell.source
                 code = text if cell.cell_type == "code" else code_in(text)
                 place = f"the {label_of(cell, number)}"

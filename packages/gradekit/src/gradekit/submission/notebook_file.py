@@ -213,9 +213,9 @@ def _noting_others(
             submitted.notes.append(f"{submitted.versions[-1]} {again}")
     if rest:
         submitted.notes.append(f"These notebooks were not graded: {first_of(rest, _NAMED_AT_MOST)}.")
-    kept = folder / CHECKPOINTS / f"{graded.stem}-checkpoint.ipynb"
-    if kept.is_file() and not kept.parent.is_symlink():
-        submitted.others[str(kept.relative_to(folder))] = read_submitted(kept).notebook
+    for kept in notebooks_in(folder / CHECKPOINTS)[:_READ_AT_MOST]:
+        if kept.name.replace("-checkpoint", "") not in names - {graded.name}:
+            submitted.others[str(kept.relative_to(folder))] = read_submitted(kept).notebook
     return submitted
 
 

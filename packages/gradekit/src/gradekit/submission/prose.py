@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Container, Iterator
 
-from gradekit.submission.names import defined_names, parse
+from gradekit.submission.names import defined_names
 from gradekit.submission.statements import tree_of
 
 _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
@@ -74,9 +74,10 @@ def has_remark(source: str, released: str) -> bool:
         if text.startswith("#"):
             comment += [] if text in known else [text.lstrip("# ")]
             continue
-        if comment and parse("\n".join(comment)) is None:
-            words = sum(_words(text) for text in comment if parse(text) is None)
-            if words >= (_LONG if line else _ALONE) and not line.startswith((" ", "\t")):
+        enough = _LONG if line else _ALONE
+        if not line.startswith((" ", "\t")) and sum(map(_words, comment)) >= enough:
+            prose = [] if _is_code("\n".join(comment)) else [text for text in comment if not _is_code(text)]
+            if sum(map(_words, prose)) >= enough:
                 return True
         comment = []
     own = set(_shown_texts(source)) - set(_shown_texts(released))
@@ -91,6 +92,14 @@ def _shown_texts(source: str) -> Iterator[str]:
             called = part.value.func if isinstance(part.value, ast.Call) else None
             if not isinstance(called, ast.Name) or called.id in ("print", *_DISPLAYS):
                 yield from strings_in(part.value)
+
+
+def _is_code(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _words(text: str) -> int:

@@ -452,6 +452,7 @@ class KeptAttachments:
             index = work.place_of(cell) + 1
             shown = "\n\n".join(f"![{name}]({ADDRESS}{quote(name)})" for name in self._own[id(cell)])
             below = v4.new_markdown_cell(shown, attachments=dict(self._own[id(cell)]))
+            del below["id"]  # a random one
             work.cells.insert(index, below)
             work.notes.append(
                 f"What is attached to the {label_of(cell, index)} was put into a new cell below it."

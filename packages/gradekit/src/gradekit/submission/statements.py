@@ -68,7 +68,7 @@ def expected_names(original: NotebookNode) -> frozenset[str]:
     if original.cell_type != "code":
         return frozenset()
     functions = frozenset(_DEFINITION.findall(original.source))
-    return functions or defined_names(original.source) - _imported(original.source)
+    return functions or defined_names(original.source) - imported(original.source)
 
 
 @dataclass(frozen=True)
@@ -166,9 +166,19 @@ def _bound(statement: ast.stmt) -> set[str]:
     }
 
 
-def _imported(source: str) -> set[str]:
+def imported(source: str) -> set[str]:
+    """The names that the imports of a cell bind."""
     imports = (s for s in body_of(source) if isinstance(s, ast.Import | ast.ImportFrom))
     return {name for one in imports for name in imported_by(one)}
+
+
+def assigned_attributes(source: str) -> Iterator[tuple[str, str, str]]:
+    """What a cell assigns or deletes by a dot, as in `np.linalg.norm = None`: `np`, `norm`, and the whole."""
+    tree = tree_of(source)
+    for part in ast.walk(tree) if tree is not None else ():
+        if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
+            written = ast.unparse(part)
+            yield written.partition(".")[0], part.attr, written
 
 
 @dataclass(frozen=True)
