@@ -20,8 +20,17 @@ from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
 from gradekit.submission.names import parse, squeezed
 from gradekit.submission.notebook_file import CHECKPOINTS
-from gradekit.submission.prose import added_prose, added_text, has_remark, prose_in, strings_in
-from gradekit.submission.statements import MAX_PARSED_CHARACTERS, ParsingBudget, code_in, tree_of
+from gradekit.submission.statements import (
+    MAX_PARSED_CHARACTERS,
+    ParsingBudget,
+    added_prose,
+    added_text,
+    code_in,
+    has_remark,
+    prose_in,
+    strings_in,
+    tree_of,
+)
 
 #: places that a sentence names
 _NAMED_AT_MOST = 3

@@ -21,8 +21,8 @@ from gradekit.course.printing import printable
 from gradekit.session.limits import Limits
 from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.submission.notebook_file import read_submitted
-from gradekit.submission.prose import added_text
 from gradekit.submission.restore import restored
+from gradekit.submission.statements import added_text
 from gradekit.verdict.results import Status, SubmissionResult
 
 _NO_FILE = re.compile(r"No such file or directory: '([^'\n]+)'")
