@@ -150,6 +150,8 @@ HARMED = dict([
           evens="limit = 0\ndef evens(numbers):\n    return sum((n for n in numbers if n % 2 == 0), limit)"),
     ("evens, a builtin of the module", Case("import builtins\nbuiltins.sum = max", {
         "test_evens": "`evens` uses `sum`, which was assigned again in the cell `number 9`"})),
+    ("scale, a function of a library", Case("np.asarray = None", {
+        "test_scale": "`np.asarray` was assigned again in the cell `number 9` below its test cell"})),
     ("evens, a list", Case("parts.append(1)", {
         "test_evens": "`evens` uses `parts`, which was changed in the cell `number 9`"}, evens=LIST)),
     ("scale, an import", Case(squares="squares = []\nfor np in range(10):\n    squares.append(np * np)", lost={
@@ -163,12 +165,15 @@ KEPT = {
     "right": (Case("print(squares)\nx = evens(squares)\nnumbers = sorted(squares)"), 7),
     "right, and changed without harm": (Case("scale, sum_ = scale, 3\nsquares = list(squares)\nn = 3"), 7),
     "right, and changed back": (Case("squares.append(1)\nsquares.pop()\nsum = 1\ndel sum"), 7),
+    "right, and a builtin is none": (Case("import builtins\nbuiltins.sum = None"), 7),
     "right after the last cell": (Case("evens = lambda x, old=evens: old(x)\nsquares = tuple(squares)"), 7),
     "wrong": (Case("total = evens([1])\nsquares2 = squares[:]\nsquares2.append(1)", evens="def evens(x):\n    return 7"), 4),
     "wrong, and something else is changed": (Case(
         "total = 3\nlen = 4\nnumbers = 1\ny = 3\ny += 1", evens="y = 2\ndef evens(numbers):\n    total = 0\n    return total + 5"), 4),
     "wrong, and run again": (Case(
         "def keep(n):\n    return n % 3 == 0", evens="def keep(n):\n    return n % 3 == 0\n\ndef evens(x):\n    return max(filter(keep, x), default=1)"), 4),
+    "wrong, and a library is set up": (Case(
+        "np.total = 3", evens="def evens(x):\n    return 7"), 4),
     "wrong variable": (Case("print(len(squares), max(squares))", squares="squares = [1, 2]"), 5),
     "not answered": (Case("squares = 5\nsum = 4", evens="# YOUR CODE HERE\nraise NotImplementedError()",
                           squares="# YOUR CODE HERE\nraise NotImplementedError()"), 2),

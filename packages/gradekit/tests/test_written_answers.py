@@ -13,8 +13,8 @@ from nbgrader.api import Gradebook
 from gradekit.course import blank_copy
 from gradekit.course.cells import find_cell
 from gradekit.report.table import class_table, table_lines
-from gradekit.submission.elsewhere import prose_in
 from gradekit.submission.restore import Restored, restored
+from gradekit.submission.statements import prose_in
 
 from .odd_course import code, marked
 from .tiny_course import RIGHT, TinyCourse, at, cell_of, lab
@@ -129,6 +129,27 @@ def a_comment_in_a_test_cell(notebook):
 
 
 @form
+def a_comment_in_the_answer_to_another_exercise(notebook):
+    cell_of(notebook, "double").source = f"{RIGHT}\n\n# Why:\n# {TEXT}"
+
+
+@form
+def a_long_comment_above_code(notebook):
+    lines = TEXT.replace(" it", " it is the same,\n# and nothing else than"), TEXT
+    put(notebook, 1, v4.new_code_cell("# {}\n# {}\nx = double(1)".format(*lines)))
+
+
+@form
+def printed_in_the_answer_to_another_exercise(notebook):
+    cell_of(notebook, "double").source = f"{RIGHT}\n\nprint('{TEXT}')"
+
+
+@form
+def a_string_below_the_answer_to_another_exercise(notebook):
+    cell_of(notebook, "double").source = f'{RIGHT}\n\n"""{TEXT}"""'
+
+
+@form
 def a_string_in_a_test_cell(notebook):
     cell_of(notebook, "test_double").source += f'\n"{TEXT}"'
 
@@ -155,7 +176,7 @@ def test_a_person_reads_the_answer_wherever_it_is(name):
     doubts = {doubt.grade_id: doubt.why for doubt in found.doubts}
     assert TEXT in "\n".join(cell.source for cell in found.notebook.cells)
     if "why" in doubts:
-        assert "is empty, but something else may be its answer: the text in the cell number" in doubts["why"]
+        assert "is empty, but something else may be its answer: the text in the cell" in doubts["why"]
         assert doubts["why"].endswith("A person will decide how many points this gets.")
     else:
         assert TEXT in written
@@ -230,15 +251,57 @@ def a_comment_on_code_in_a_test_cell(notebook):
     cell_of(notebook, "test_double").source += "\n# a constant\nTWO = 2"
 
 
+def an_explained_answer(notebook):
+    put(notebook, 1, v4.new_code_cell("# This helper is only here to look at some values.\nshow = print"))
+    cell_of(notebook, "double").source = '''\
+def double(x):
+    """Add a number to itself, and return the sum of both, which is the double.
+
+    It works for every kind of number that Python knows, and for text as well.
+    """
+    # adding is exact for numbers of all sizes, so nothing is lost here
+    return x + x  # which is the same as two times the number, for all of them
+
+
+# for number in range(10):
+#     print(number, double(number), double(number) == 2 * number)
+
+print("the double of three is", double(3))
+double("a text of more than six words, which is doubled, too")'''
+
+
 def another_type_of_cell(notebook):
     for name in ("why", "double"):
         cell = cell_of(notebook, name)
         notebook.cells[at(notebook, name)] = v4.new_raw_cell(cell.source, metadata=cell.metadata, id=name)
 
 
+@pytest.mark.parametrize(("file", "text", "asked"), [
+    ("notes.txt", "Because.", True),
+    ("data.csv", f"1,2\n{TEXT}", True),
+    ("data.csv", "3,4\n5,six", False),
+    ("helper.py", f"# {TEXT}", True),
+    ("helper.py", "x = 1", False),
+])  # fmt: skip
+def test_what_was_written_into_a_file_that_was_handed_out_may_be_the_answer(file, text, asked):
+    released = blank_copy(source())
+    submitted = deepcopy(released)
+    cell_of(submitted, "double").source = RIGHT
+    found = restored(submitted, released, replaced={file: text})
+    whys = [doubt.why for doubt in found.doubts if doubt.grade_id == "why"]
+    assert [f"the file {file}" in why for why in whys] == [True] * asked
+
+
 @pytest.mark.parametrize(
     "change",
-    [nothing, another_type_of_cell, experiments, an_extended_answer, a_comment_on_code_in_a_test_cell],
+    [
+        nothing,
+        another_type_of_cell,
+        experiments,
+        an_explained_answer,
+        an_extended_answer,
+        a_comment_on_code_in_a_test_cell,
+    ],
 )
 def test_what_is_clearly_something_else_raises_no_doubt(change):
     assert restored_after(change).doubts == []
@@ -263,7 +326,12 @@ def test_a_code_cell_with_nothing_but_text_is_prose(source, prose):
     assert prose_in(source) == prose
 
 
-ASKED = ["merged into the question", "at the end of the notebook", "a comment in a test cell"]
+ASKED = [
+    "merged into the question",
+    "at the end of the notebook",
+    "a comment in a test cell",
+    "a comment in the answer to another exercise",
+]
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,18 @@ SHOWN = {
     "nothing was answered in the notebook": (
         "test_code_elsewhere::test_a_file_beside_a_notebook_in_which_nothing_was_answered_may_have_the_answers"
     ),
+    "an answer is empty, and another notebook": (
+        "test_several_notebooks::test_nobody_has_less_than_in_plain_nbgrader_without_a_person"
+    ),
+    "an exercise loses points, and a file": (
+        "test_several_notebooks::test_nobody_has_less_than_in_plain_nbgrader_without_a_person"
+    ),
+    "an answer is missing, and there is text or code": (
+        "test_overlooked::test_nobody_has_less_than_in_plain_nbgrader_and_a_person_sees_what_it_overlooks"
+    ),
+    "the file has its cells": (
+        "test_overlooked::test_nobody_has_less_than_in_plain_nbgrader_and_a_person_sees_what_it_overlooks"
+    ),
     "most marked cells of the notebook": (
         "test_code_elsewhere::test_a_person_decides_on_a_notebook_of_another_assignment"
     ),

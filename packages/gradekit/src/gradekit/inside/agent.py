@@ -18,6 +18,7 @@ from gradekit.inside.graph import copy_of, is_same
 from gradekit.inside.implementation import LoadedImplementation
 from gradekit.inside.kernel_process import (
     ANSWERED,
+    BuiltIn,
     is_answered_by_fork,
     protect,
     reset_torch,
@@ -350,6 +351,8 @@ def _describe_error(error: BaseException) -> dict[str, Any]:
 namespace: dict[str, Any] = {}
 #: the figures that its cells have drawn
 cell_figures = CellFigures()
+#: Python's own functions
+built_in = BuiltIn()
 #: what its names meant after each cell
 name_history = NameHistory()
 _connection: socket.socket | None = None
@@ -370,6 +373,7 @@ def start(descriptor: int, shell: Any) -> None:
     """
     global _connection, namespace
     protect(shell)
+    built_in.remember()
     cell_figures.watch(shell)
     name_history.watch(shell)
     namespace = shell.user_ns
@@ -391,6 +395,7 @@ def serve() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         while True:
+            built_in.put_back()
             number, request = receive(connection.recv)
             if number == 0:
                 return

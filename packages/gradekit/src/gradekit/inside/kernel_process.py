@@ -4,6 +4,7 @@ Its text is sent there (see `gradekit.session.channel`). It helps honest noteboo
 wants to end its process still can.
 """
 
+import builtins
 import contextlib
 import gc
 import importlib.abc
@@ -131,6 +132,23 @@ def _keep_the_names(_: str) -> None:
 
 def _stay_open() -> None:
     """Leave the stream open: without it, nothing could be reported."""
+
+
+class BuiltIn:
+    """Python's own functions and classes. A cell may delete one, or give its name to a number, which the agent, too, would find."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, Any] = {}
+        self._names, self._callable = vars(builtins), callable
+
+    def remember(self) -> None:
+        kinds = (type, type(len))
+        self._own = {name: value for name, value in self._names.items() if isinstance(value, kinds)}
+
+    def put_back(self) -> None:
+        """Restore those that nothing can call any more; others may be replaced on purpose."""
+        lost = {name: own for name, own in self._own.items() if not self._callable(self._names.get(name))}
+        self._names.update(lost)
 
 
 def reset_torch() -> None:

@@ -3,10 +3,9 @@
 Text next to a written answer is copied into it. Whether anything else is the answer, a person decides.
 """
 
-import ast
 import keyword
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -14,13 +13,24 @@ from pathlib import Path, PurePath
 
 from nbformat import NotebookNode, v4
 
-from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell
+from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell, is_locked_cell
 from gradekit.course.files import handed_in_text
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
-from gradekit.submission.names import defined_names, parse, squeezed
-from gradekit.submission.statements import MAX_PARSED_CHARACTERS, ParsingBudget, code_in, tree_of
+from gradekit.submission.names import parse, squeezed
+from gradekit.submission.notebook_file import CHECKPOINTS
+from gradekit.submission.statements import (
+    MAX_PARSED_CHARACTERS,
+    ParsingBudget,
+    added_prose,
+    added_text,
+    code_in,
+    has_remark,
+    prose_in,
+    strings_in,
+    tree_of,
+)
 
 #: places that a sentence names
 _NAMED_AT_MOST = 3
@@ -29,18 +39,13 @@ _NO_ANSWER = re.compile(
     r"(?i)(?:\.(?:ipynb|csv|tsv|json|npy|npz|pth?|pkl|pickle|safetensors|parquet|feather|h5|hdf5|db|sqlite3?"
     r"|log|toml|ya?ml|ini|cfg|lock|pyc|so|bin|tmp|bak)|(?:^|/)(?:\.[^/]*|Makefile|Thumbs\.db))\Z"
 )
-_TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
 _WORD = re.compile(r"\w")
 #: the fence of a block of code, a prompt in a line of its own, or a line of Git's about a conflict
 _PASTED = re.compile(
     r"^(?:[ \t]*(?:(?:`{3,}|~{3,})[ \t]*\w*|(?:In|Out)[ \t]*\[\d*\]:?)[ \t]*|(?:<{7}|>{7}|\|{7})(?: .*)?|={7})$",
     re.MULTILINE,
 )
-#: functions of IPython.display that show a text
-_DISPLAYS = ("Markdown", "HTML", "Latex", "display")
 _MAX_ARCHIVE_BYTES = 20 * 2**20
-#: words of a string that is a sentence rather than the name of something
-_SENTENCE = 4
 #: a line of at least four words, without an indent or a comment sign
 _PROSE = re.compile(
     rf"(?!(?:{'|'.join(keyword.kwlist)})\b)[^\W\d_][\w'’-]*[,:;.!]?(?: [\w'’\"`()/+-]+[,:;.!]?){{3,}}[.!?:]?\s*"
@@ -58,16 +63,24 @@ class OtherPlaces:
     Args:
         beside: the student's own files, but for the notebook itself.
         drafts: for each other notebook, its cells that are neither as handed out nor in the notebook itself.
-        unread: other notebooks that can't be read.
+        unread: other notebooks that can't be read, and earlier versions that Jupyter kept, which say little about one
+            answer.
+        replaced: what was written into copies of files that were handed out, which are not used.
     """
 
     beside: Mapping[str, Path]
     drafts: Mapping[str, Sequence[NotebookNode]]
     unread: Sequence[str]
+    replaced: Mapping[str, str]
 
     @classmethod
     def of(
-        cls, work: Restoration, beside: Mapping[str, Path], notebooks: Mapping[str, NotebookNode | None]
+        cls,
+        work: Restoration,
+        beside: Mapping[str, Path],
+        notebooks: Mapping[str, NotebookNode | None],
+        replaced: Mapping[str, str],
+        siblings: Mapping[str, NotebookNode],
     ) -> "OtherPlaces":
         known = {squeezed(cell.source) for cell in (*work.released.cells, *work.cells)}
         drafts = {
@@ -75,7 +88,18 @@ class OtherPlaces:
             for name, notebook in notebooks.items()
             if notebook is not None
         }
-        return cls(beside, drafts, [name for name, notebook in notebooks.items() if notebook is None])
+        earlier = {name: drafts.pop(name) for name in list(drafts) if CHECKPOINTS in PurePath(name).parts}
+        wanted = frozenset[str]().union(*work.expected.values())
+        for name, notebook in siblings.items():
+            drafts[name] = [
+                cell
+                for cell in notebook.cells
+                if squeezed(cell.source) not in known
+                if grade_id(cell) in work.known
+                or (cell.cell_type == "code" and wanted & work.definitions.of(cell.source))
+            ]
+        unread = [name for name, notebook in notebooks.items() if notebook is None]
+        return cls(beside, drafts, [*unread, *(name for name, cells in earlier.items() if cells)], replaced)
 
 
 class WrittenAnswers:
@@ -83,7 +107,7 @@ class WrittenAnswers:
 
     def __init__(self, work: Restoration, places: OtherPlaces) -> None:
         self._work = work
-        self._beside, self._drafts = places.beside, places.drafts
+        self._beside, self._drafts, self._replaced = places.beside, places.drafts, places.replaced
         self._budget, self._parsed = ParsingBudget(), dict[str, str]()
         self._claimed: set[int] = set()  # the cells whose text belongs to an answer
 
@@ -123,7 +147,7 @@ class WrittenAnswers:
             code = edit.cell.cell_type == "code"
             if code and not of_code:
                 continue
-            text = (_added_prose if code else added_text)(edit.submitted, edit.released)
+            text = (added_prose if code else added_text)(edit.submitted, edit.released)
             if _WORD.search(text):
                 self._work.cells.insert(self._work.place_of(edit.cell) + 1, v4.new_markdown_cell(text))
                 kind = "" if code else " given"
@@ -182,19 +206,34 @@ class WrittenAnswers:
                 continue
             if id(cell) in self._work.pictured:
                 yield f"the picture in the {label_of(cell, index + 1)}"
-            elif not grade_id(cell) and _WORD.search(self._text_of(cell)):
+            elif self._has_other_text(cell):
                 yield f"the text in the {label_of(cell, index + 1)}"
         code = "\n".join(cell.source for cell in self._work.cells if cell.cell_type == "code")
         for name in self._beside:  # a file that the notebook's own code writes or reads is no answer
-            possible = not _NO_ANSWER.search(name) and (
+            possible = not _is_data(name) and (
                 PurePath(name).name not in code or _is_only_displayed(PurePath(name).name, code)
             )
             if possible and (PurePath(name).suffix.lower() != ".py" or self._has_text(name, code)):
+                yield f"the file {printable(name)}"
+        for name, text in self._replaced.items():
+            if any(map(_PROSE.fullmatch, _lines(text))) or not (_is_data(name) or name.endswith(".py")):
                 yield f"the file {printable(name)}"
         for name, cells in self._drafts.items():
             texts = (cell.source for cell in cells if cell.cell_type != "code")
             if any(map(_WORD.search, texts)):
                 yield f"the notebook {printable(name)}"
+
+    def _has_other_text(self, cell: NotebookNode) -> bool:
+        """True for a student's text, or one among the code of a cell; answers are read as such."""
+        if not grade_id(cell) and _WORD.search(self._text_of(cell)):
+            return True
+        if cell.cell_type != "code" or is_locked_cell(cell):
+            return False
+        original = self._work.known.get(grade_id(cell) or "") or self._work.handed_out.get(id(cell))
+        released = original.source if original is not None else ""
+        return (
+            cell.source != released and self._budget.takes(cell.source) and has_remark(cell.source, released)
+        )
 
     def _has_text(self, module: str, code: str) -> bool:
         """True for a module with comments or strings that the notebook's code doesn't mention."""
@@ -204,8 +243,16 @@ class WrittenAnswers:
         tree = parse(source) if self._budget.takes(source) else None
         if tree is None or any(line.lstrip().startswith("#") for line in source.split("\n")):
             return bool(_WORD.search(source))
-        strings = (text for part in tree.body for text in _strings_in(part))
+        strings = (text for part in tree.body for text in strings_in(part))
         return any(map(_WORD.search, strings))
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (line.strip("# \t") for line in text.split("\n"))
+
+
+def _is_data(name: str) -> bool:
+    return bool(_NO_ANSWER.search(name))
 
 
 def _is_only_displayed(file: str, code: str) -> bool:
@@ -214,80 +261,13 @@ def _is_only_displayed(file: str, code: str) -> bool:
     return len(shown) == code.count(file)
 
 
-def prose_in(source: str) -> str:
-    """The text in a code cell that has nothing else: comments, constant strings, or what isn't code at all."""
-    magic = _TEXT_MAGIC.match(source)
-    if magic:
-        return source[magic.end() :]
-    tree = tree_of(source)
-    if tree is None:
-        return "" if defined_names(source) else source
-    if not _is_only_text(tree):
-        return ""
-    comments = [line.lstrip("# ") for line in source.split("\n") if line.lstrip().startswith("#")]
-    return "\n".join([*comments, *(text for part in tree.body for text in _strings_in(part))])
-
-
-def _is_only_text(tree: ast.Module) -> bool:
-    """True for strings that are printed or displayed, and for sentences that are assigned first: `Markdown(why)`."""
-    named: set[str] = set()
-    for part in tree.body:
-        if isinstance(part, ast.Assign):
-            targets = part.targets
-            words = max((len(text.split()) for text in _strings_in(part.value)), default=0)
-            named_only = all(isinstance(one, ast.Name) for one in targets)
-            if words < _SENTENCE or not named_only or not _is_text(part.value, named):
-                return False
-            named |= {one.id for one in targets if isinstance(one, ast.Name)}
-        elif not isinstance(part, ast.Import | ast.ImportFrom) and not (
-            isinstance(part, ast.Expr) and _is_text(part.value, named)
-        ):
-            return False
-    return True
-
-
-def _is_text(value: ast.expr, named: Container[str]) -> bool:
-    """True for a string, a name of one, or a call with nothing but these, such as `print("Because")`."""
-    if isinstance(value, ast.Call):
-        called = value.func
-        by_name = isinstance(called, ast.Name) or (
-            isinstance(called, ast.Attribute) and called.attr in _DISPLAYS
-        )
-        return by_name and all(_is_text(one, named) for one in value.args)
-    if isinstance(value, ast.Name):
-        return value.id in named
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
-
-
-def _strings_in(node: ast.AST) -> Iterator[str]:
-    return (n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str))
-
-
-def added_text(submitted: str, released: str) -> str:
-    """The text that was added to a released one; the changed lines if that one was changed, too."""
-    before, found, after = submitted.partition(released.strip())
-    if found and released.strip():
-        return "\n\n".join(part for part in (before.strip(), after.strip()) if part)
-    known = {line.strip() for line in released.split("\n")}
-    return "\n".join(line for line in submitted.split("\n") if line.strip() not in known)
-
-
-def _added_prose(submitted: str, released: str) -> str:
-    """The comments and constant strings among the lines that were added to a code cell, unless these define something."""
-    lines = added_text(submitted, released).split("\n")
-    comments = [line.lstrip("# ") for line in lines if line.lstrip().startswith("#")]
-    rest = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
-    if defined_names(rest):
-        return ""
-    return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])
-
-
 class Candidates:
     """Finds code that may be the answer to an exercise in a restored notebook, or beside it, after `Gathering` has moved what is sure."""
 
     def __init__(self, work: Restoration, places: OtherPlaces) -> None:
         self._work = work
         self._beside, self._drafts, self._unread = places.beside, places.drafts, places.unread
+        self._replaced = places.replaced
         self._released = {squeezed(cell.source) for cell in work.released.cells}
 
     def doubt(self) -> None:
@@ -319,6 +299,7 @@ class Candidates:
         answers = [name for name in self._work.expected if name in self._work.present]
         if all(map(self._work.is_blank, answers)):
             files = [name for name in self._beside if self._may_have_all(name)]
+            files += [name for name in self._replaced if not _is_data(name)]
             files += [*(name for name, cells in self._drafts.items() if cells), *self._unread]
             why = f"Nothing was answered in the notebook, but {first_of(files, _NAMED_AT_MOST)} may have the answers"
             for name in answers if files else ():
@@ -326,7 +307,7 @@ class Candidates:
 
     def _may_have_all(self, name: str) -> bool:
         """Modules are read, and what code mentions is no answer."""
-        possible = name.lower().endswith(".json") or not (_NO_ANSWER.search(name) or name.endswith(".py"))
+        possible = name.lower().endswith(".json") or not (_is_data(name) or name.endswith(".py"))
         code = (cell.source for cell in self._work.cells if cell.cell_type == "code")
         return possible and not any(PurePath(name).name in source for source in code)
 
@@ -382,7 +363,8 @@ class Candidates:
         for number, cell in enumerate(self._work.cells, 1):
             original = self._work.handed_out.get(id(cell))
             added = original is not None and cell.cell_type == original.cell_type == "markdown"
-            if (added or self._is_own(cell)) and len(found) < _MAX_NAMES:
+            written = grade_id(cell) in self._work.expected and cell.cell_type != "code"
+            if (added or written or self._is_own(cell)) and len(found) < _MAX_NAMES:
                 text = added_text(cell.source, original.source) if original is not None else cell.source
                 code = text if cell.cell_type == "code" else code_in(text)
                 place = f"the {label_of(cell, number)}"
@@ -403,6 +385,7 @@ class Candidates:
             (f"the file {printable(name)}", code_in(handed_in_text(path)))
             for name, path in texts[:_MAX_MODULES]
         ]
+        codes += [(f"the file {printable(name)}", code_in(text)) for name, text in self._replaced.items()]
         for name, cells in self._drafts.items():
             sources = (cell.source for cell in cells if cell.cell_type == "code")
             codes += [(f"the notebook {printable(name)}", source) for source in sources]

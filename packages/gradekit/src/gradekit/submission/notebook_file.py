@@ -43,7 +43,10 @@ _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NOTHING = Raw(b"null")
 _PADDING = b"\0 \t\r\n"
 _BOM = b"\xef\xbb\xbf"
+#: the folder in which Jupyter keeps an earlier version of each notebook
+CHECKPOINTS = ".ipynb_checkpoints"
 HAND_IN_AGAIN = "Save it and hand it in again."
+_TWICE = "The file has its cells, or the text of a cell, twice, and only the last ones were read"
 _Found = TypeVar("_Found")
 
 
@@ -53,7 +56,10 @@ class SubmittedNotebook:
 
     Args:
         versions: sentences about other versions of it in the same folder.
-        others: by their paths below the folder, the first notebooks that nothing grades; None for one that can't be read.
+        others: by their paths below the folder, the first notebooks that nothing grades, and what Jupyter kept of an
+            earlier version; None for one that can't be read.
+        siblings: the assignment's other notebooks, without the cells that belong there.
+        doubt: why it may not be what the student saved.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
         saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
     """
@@ -66,6 +72,8 @@ class SubmittedNotebook:
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     others: dict[str, NotebookNode | None] = field(default_factory=dict)
+    siblings: dict[str, NotebookNode] = field(default_factory=dict)
+    doubt: str = ""
 
 
 class _Cell(Struct):
@@ -186,8 +194,12 @@ def _noting_others(
         if rest:
             submitted.problem += f" Handed in beside it, and not graded: {first_of(rest, _NAMED_AT_MOST)}."
         return submitted
-    own = _grade_ids(submitted.notebook)
-    every = frozenset[str]().union(*expected_in(assignment).values())
+    own, expected = _grade_ids(submitted.notebook), expected_in(assignment)
+    every = frozenset[str]().union(*expected.values())
+    for other in (folder / f"{name}.ipynb" for name in expected if name != path.stem):
+        if other != graded and other.is_file() and (notebook := read_submitted(other).notebook) is not None:
+            notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in expected[other.stem]]
+            submitted.siblings[other.name] = notebook
     for other, name in zip(others[:_READ_AT_MOST], rest.copy(), strict=False):
         notebook = submitted.others[str(other.relative_to(folder))] = read_submitted(other).notebook
         ids = _grade_ids(notebook)
@@ -201,6 +213,9 @@ def _noting_others(
             submitted.notes.append(f"{submitted.versions[-1]} {again}")
     if rest:
         submitted.notes.append(f"These notebooks were not graded: {first_of(rest, _NAMED_AT_MOST)}.")
+    for kept in notebooks_in(folder / CHECKPOINTS)[:_READ_AT_MOST]:
+        if kept.name.replace("-checkpoint", "") not in names - {graded.name}:
+            submitted.others[str(kept.relative_to(folder))] = read_submitted(kept).notebook
     return submitted
 
 
@@ -298,7 +313,35 @@ def _read_json(data: bytes) -> SubmittedNotebook:
     notebook, notes = v4.new_notebook(), list[str]()
     notebook.cells = list(_plain_cells(cells, notes))
     saved = [(cell.execution_count, cell.outputs) for cell in cells]
-    return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved)
+    doubt = _TWICE if _may_be_twofold(data, len(cells)) and _is_twofold(data) else ""
+    return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved, doubt=doubt)
+
+
+def _may_be_twofold(data: bytes, cells: int) -> bool:
+    """False if the file surely has its cells, and the source of each cell, only once; reading it all would take longer."""
+    return data.count(b'"cells"') > 1 or data.count(b'"source"') > cells
+
+
+def _is_twofold(data: bytes) -> bool:
+    """True if the notebook, or one of its cells, has different cells or sources under the same key."""
+    if len(data) > MAX_LENIENT_BYTES:
+        return False
+    twofold = False
+
+    def look(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal twofold
+        read = dict(pairs)
+        if len(read) < len(pairs):
+            twofold = twofold or any(
+                key in ("cells", "source") and read[key] != value for key, value in pairs
+            )
+        return read
+
+    try:
+        json.loads(data, object_pairs_hook=look)
+    except (ValueError, RecursionError):
+        return False
+    return twofold
 
 
 def _as_utf8(data: bytes) -> bytes:
@@ -357,7 +400,7 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
             notes.append(
                 f"The cell {label} contained NUL characters, which Python can't read; they were removed."
             )
-        if plain.cell_type != "code" and cell.attachments is not _NOTHING:
+        if cell.attachments is not _NOTHING:
             attachments = read_attachments(cell.attachments)
             if attachments:
                 plain["attachments"] = attachments

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain, dropwhile, takewhile, zip_longest
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from nbformat import NotebookNode, v4
 
@@ -42,7 +42,7 @@ from gradekit.course.cells import (
 )
 from gradekit.course.printing import listed, printable
 from gradekit.submission.elsewhere import Candidates, OtherPlaces, WrittenAnswers
-from gradekit.submission.gather import ChangedCell, Gathering, Restoration, needed_additions
+from gradekit.submission.gather import ChangedCell, Gathering, Restoration, label_of, needed_additions
 from gradekit.submission.names import squeezed
 from gradekit.submission.statements import code_in, is_code
 
@@ -66,6 +66,9 @@ def restored(
     beside: Mapping[str, Path] | None = None,
     added_later: Set[str] = frozenset(),
     drafts: Mapping[str, NotebookNode | None] | None = None,
+    replaced: Mapping[str, str] | None = None,
+    siblings: Mapping[str, NotebookNode] | None = None,
+    doubt: str = "",
 ) -> Restored:
     """The submitted notebook with all cells of the released one that are marked with a grade_id.
 
@@ -76,9 +79,12 @@ def restored(
         beside: the student's own files next to the notebook, by name, which may be answers.
         added_later: cells that the assignment did not have at first.
         drafts: notebooks that nothing grades, by the names of their files, which may have answers.
+        replaced: what was written into copies of files that were handed out, by the names of these.
+        siblings: what is in the assignment's other notebooks and doesn't belong there, by the names of these.
+        doubt: why the notebook may not be what the student saved.
     """
     work = _Repair(submitted, released)
-    places = OtherPlaces.of(work, beside or {}, drafts or {})
+    places = OtherPlaces.of(work, beside or {}, drafts or {}, replaced or {}, siblings or {})
     attachments = KeptAttachments(work.cells)
     work.find_marked()
     work.find_stripped()
@@ -92,7 +98,10 @@ def restored(
     WrittenAnswers(work, places).gather()
     Candidates(work, places).doubt()
     work.doubt_foreign(submitted)
+    for name in work.expected if doubt else ():
+        work.doubts[name] = doubt
     attachments.put_back(work.cells, work.handed_out)
+    attachments.show_those_of_code(work)
     _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
     notebook.cells = work.cells
@@ -119,6 +128,7 @@ class _Repair(Restoration):
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
         super().__init__(submitted, released)
         self._removed_copies: dict[str, list[str]] = defaultdict(list)
+        self._has_answers = True
 
     def find_marked(self) -> None:
         """Find the cells with a known grade_id. Of several with the same one, one keeps it."""
@@ -167,6 +177,7 @@ class _Repair(Restoration):
         if stripped:
             names = listed(name for name in self.known if name in stripped)
             self.notes.append(f"Marks that nbgrader needs were missing and were restored: {names}.")
+        self._has_answers = any(name in self.present for name in self.expected)
         sources = (self.known[name].source for name in self.expected)
         blank = {squeezed(source) for source in sources if PLACEHOLDER.search(source)}
         mine = {id(cell) for cell in self.present.values()}
@@ -195,7 +206,15 @@ class _Repair(Restoration):
         self._restore_ordinary()
 
     def doubt_foreign(self, submitted: NotebookNode) -> None:
-        """Doubt every answer of a notebook most of whose marked cells were not handed out with this assignment."""
+        """Doubt every answer of a notebook most of whose marked cells were not handed out with this assignment.
+
+        The same if it has something else, and not one answer cell.
+        """
+        if not self._has_answers and any(map(self._is_unknown, submitted.cells)):
+            for name in self.expected:
+                self.doubts.setdefault(
+                    name, "None of the answer cells is in the notebook, but other cells are"
+                )
         marks = {mark for cell in submitted.cells if (mark := grade_id(cell)) is not None}
         others = sorted(marks - self.known.keys())
         if len(others) <= len(marks) - len(others):
@@ -205,6 +224,11 @@ class _Repair(Restoration):
         self.notes.insert(0, f"{what}.")
         for name in self.expected:
             self.doubts[name] = what
+
+    def _is_unknown(self, cell: NotebookNode) -> bool:
+        return bool(cell.source.strip()) and all(
+            squeezed(cell.source) != squeezed(released.source) for released in self.released.cells
+        )
 
     def _chosen(self, name: str, cells: list[NotebookNode]) -> NotebookNode:
         answered = [cell for cell in cells if not self.is_blank(name, cell)] or cells
@@ -421,6 +445,18 @@ class KeptAttachments:
             cell.pop("attachments", None)
             if found:
                 cell["attachments"] = found
+
+    def show_those_of_code(self, work: Restoration) -> None:
+        """Put what is attached to code cells, where nbformat doesn't allow it, into text cells below them."""
+        for cell in [cell for cell in work.cells if cell.cell_type == "code" and self._own.get(id(cell))]:
+            index = work.place_of(cell) + 1
+            shown = "\n\n".join(f"![{name}]({ADDRESS}{quote(name)})" for name in self._own[id(cell)])
+            below = v4.new_markdown_cell(shown, attachments=dict(self._own[id(cell)]))
+            del below["id"]  # a random one
+            work.cells.insert(index, below)
+            work.notes.append(
+                f"What is attached to the {label_of(cell, index)} was put into a new cell below it."
+            )
 
     def _missing(self, text: str, found: Attachments, place: int) -> Attachments:
         wanted = {name for name in _names_in(text) if name not in found and name in self._places}

@@ -4,6 +4,7 @@ Separate from `grade`, which imports pytest and what runs kernels: results from 
 """
 
 import filecmp
+import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -13,15 +14,19 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern
 
 from gradekit.course import Assignment
-from gradekit.course.cells import added_cells
-from gradekit.course.files import Stamp, files_in, files_stamp
+from gradekit.course.cells import Doubt, added_cells, decided_by_a_person
+from gradekit.course.files import Stamp, files_in, files_stamp, handed_in_letter, handed_in_text
 from gradekit.course.kernels import SANDBOX, other_language
 from gradekit.course.printing import printable
 from gradekit.session.limits import Limits
 from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restored
+from gradekit.submission.statements import added_text
 from gradekit.verdict.results import Status, SubmissionResult
+
+_NO_FILE = re.compile(r"No such file or directory: '([^'\n]+)'")
+_REPLACED = "is not the one that was handed out, which was used in its place."
 
 
 @dataclass(frozen=True)
@@ -120,7 +125,25 @@ class OpenedNotebook:
         """The whole result: a repaired answer that has passed all its tests is in no doubt."""
         right = {exercise.grade_id for exercise in graded.exercises if exercise.right}
         doubts = [doubt for doubt in self.result.doubts if doubt.grade_id not in right]
+        doubts += self._doubts_about_missing_files(graded)
         return replace(graded, notes=self.result.notes + graded.notes, doubts=doubts + graded.doubts)
+
+    def _doubts_about_missing_files(self, graded: SubmissionResult) -> Iterator[Doubt]:
+        """A doubt about each exercise that lost points, if a file was missing that another notebook of the assignment names.
+
+        Each is run by itself, and plain nbgrader runs them one after the other in one folder.
+        """
+        messages = (check.message for exercise in graded.exercises for check in exercise.checks)
+        missing = {Path(path).name for text in (*graded.cells, *messages) for path in _NO_FILE.findall(text)}
+        others = [other for other in self.assignment.released_names() if missing and other != self.name]
+        for other in others:
+            notebook = read_submitted(self.folder / f"{other}.ipynb").notebook
+            code = "\n".join(cell.source for cell in notebook.cells) if notebook is not None else ""
+            if name := next((name for name in sorted(missing) if name in code), ""):
+                what = f"{printable(name)} was not there, and {other}.ipynb, which is run by itself, may write it"
+                lost = [exercise.grade_id for exercise in graded.exercises if not exercise.right]
+                yield from (Doubt(exercise, decided_by_a_person(what)) for exercise in lost)
+                return
 
 
 def open_notebook(
@@ -154,11 +177,19 @@ def open_notebook(
             from gradekit.session.saved_outputs import put_saved_outputs  # it imports what runs kernels
 
             put_saved_outputs(handed_in)
-        beside = {} if alone else _files_beside(folder, assignment)
-        added_later = added_cells(assignment.course.root, assignment.name, name)
-        whole = restored(handed_in.notebook, released, beside, added_later, handed_in.others)
+        changed = {} if alone else dict(_changed_files(folder, assignment))
+        whole = restored(
+            handed_in.notebook,
+            released,
+            {} if alone else _files_beside(folder, assignment),
+            added_cells(assignment.course.root, assignment.name, name),
+            handed_in.others,
+            changed,
+            handed_in.siblings,
+            handed_in.doubt,
+        )
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
-        notes += [] if alone else _replaced_notes(folder, assignment)
+        notes += [f"{printable(name)} {_REPLACED}" for name in changed]
         notebook = whole.notebook
         result = SubmissionResult(Status.UNGRADED, notes=notes, doubts=whole.doubts)
     return OpenedNotebook(assignment, name, folder, notebook, result, handed_in.versions, stamp)
@@ -181,8 +212,8 @@ def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
     }
 
 
-def _replaced_notes(folder: Path, assignment: Assignment) -> Iterator[str]:
-    """A note about each file that the student changed, but that is the instructor's when the notebook runs."""
+def _changed_files(folder: Path, assignment: Assignment) -> Iterator[tuple[str, str]]:
+    """Each file that the student changed, but that is the instructor's when the notebook runs, and the text added to it."""
     for top in assignment.handed_out():
         for original in files_in(top, assignment.course.ignore):
             name = str(original.relative_to(top.parent))
@@ -190,7 +221,7 @@ def _replaced_notes(folder: Path, assignment: Assignment) -> Iterator[str]:
             if own.is_symlink() or not own.is_file() or assignment.is_replaceable(name):
                 continue
             if not filecmp.cmp(own, original, shallow=False):
-                yield f"{printable(name)} is not the one that was handed out, which was used in its place."
+                yield name, added_text(handed_in_letter(own), handed_in_text(original))
 
 
 def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:
