@@ -206,7 +206,7 @@ class EncoderLayer(nn.Module):
 
         Args:
             x: (batch, length, d_model). Not modified.
-            mask: boolean, broadcasts to (batch, length, length), True = may attend; None = nothing is hidden.
+            mask: boolean matrices that broadcast to (batch, length, length), True = may attend; None = nothing is hidden.
 
         Returns:
             (batch, length, d_model)
@@ -250,8 +250,8 @@ class DecoderLayer(nn.Module):
         Args:
             y: (batch, L_tgt, d_model). Not modified.
             memory: (batch, L_src, d_model), the output of the encoder. Not modified.
-            target_mask: boolean, broadcasts to (batch, L_tgt, L_tgt), True = may attend; None = nothing is hidden.
-            memory_mask: boolean, broadcasts to (batch, L_tgt, L_src), True = may attend; None = nothing is hidden.
+            target_mask: boolean matrices that broadcast to (batch, L_tgt, L_tgt), True = may attend; None = nothing is hidden.
+            memory_mask: boolean matrices that broadcast to (batch, L_tgt, L_src), True = may attend; None = nothing is hidden.
 
         Returns:
             (batch, L_tgt, d_model)

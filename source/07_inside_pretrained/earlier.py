@@ -191,7 +191,7 @@ class EncoderLayer(nn.Module):
 
         Args:
             x: (batch, length, d_model). Not modified.
-            mask: boolean, broadcasts to (batch, length, length), True = may attend; None = nothing is hidden.
+            mask: boolean matrices that broadcast to (batch, length, length), True = may attend; None = nothing is hidden.
 
         Returns:
             (batch, length, d_model)
