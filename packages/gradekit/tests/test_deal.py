@@ -1,6 +1,7 @@
 """Hand grading dealt out to several graders, and how their scores compare."""
 
 import csv
+import re
 import shutil
 import sys
 from collections import Counter
@@ -334,6 +335,8 @@ def test_a_second_reader_types_numbers_of_ideas_and_the_report_compares_each(wri
     assert {row["rubric"] for row in found["ann.csv"] if row["reading"] == "second"} == {
         f"1. (3) {LINEAR.text}\n2. (2) {SUM.text}"
     }
+    page = (written.root / "dealt/01_double/ann.html").read_text()
+    assert re.search(r"<ol>\s*<li>\(3\) it is linear</li>\s*<li>\(2\) <em>both</em>", page)
     with written.gradebook() as gradebook:
         for row in (row for rows in found.values() for row in rows if row["reading"] == "first"):
             notebook = gradebook.find_submission_notebook_by_id(row["submission"])

@@ -12,7 +12,7 @@ from rapidfuzz.process import cdist
 
 from gradekit.course import Assignment
 from gradekit.course.cells import grade_id
-from gradekit.course.rubrics import rubric_of
+from gradekit.course.rubrics import rubric_of, with_numbers
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.markdown import safe_markdown
 from gradekit.report.pages import (
@@ -191,6 +191,7 @@ def written_as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> st
         "words": points_in_words,
         "score": score_in_words,
         "markdown": safe_markdown,
+        "numbered": with_numbers,
         "html": lambda answer: answer_as_html(answer.read, room),
     }
     template = environment.get_template("written.html.j2")

@@ -39,6 +39,18 @@ def rubric_items(rubric: str) -> tuple[list[RubricItem], str]:
     return items, _ROW.sub("", _ITEM.sub("", rubric)).strip() if items else rubric.strip()
 
 
+def numbered_items(items: Sequence[RubricItem]) -> str:
+    """The items as a numbered list, in markdown: second readers type these numbers."""
+    return "\n".join(f"{number}. ({item.points:g}) {item.text}" for number, item in enumerate(items, 1))
+
+
+def with_numbers(model_answer: str) -> str:
+    """A model answer whose rubric ends with its items as a numbered list."""
+    answer, mark, rest = model_answer.partition(RUBRIC)
+    items, text = rubric_items(mark + rest)
+    return f"{answer}{text}\n\n{numbered_items(items)}" if items else model_answer
+
+
 def rubric_of(assignment: Assignment, notebook: str, cell: str) -> str:
     """The rubric of an answer in the source notebook; empty if it has none."""
     path = assignment.source_folder / f"{notebook}.ipynb"

@@ -16,7 +16,7 @@ from pathlib import Path
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import defused, first_of, printable, quoted
-from gradekit.course.rubrics import RubricItem, rubric_items, rubric_of
+from gradekit.course.rubrics import RubricItem, numbered_items, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import Room
 from gradekit.report.pages import (
@@ -281,8 +281,7 @@ def _lists(assignment: Assignment) -> list[Path]:
 
 
 def _numbered(assignment: Assignment, answer: WrittenAnswer) -> str:
-    items, _ = rubric_items(rubric_of(assignment, answer.notebook, answer.cell))
-    return "\n".join(f"{number}. ({item.points:g}) {item.text}" for number, item in enumerate(items, 1))
+    return numbered_items(rubric_items(rubric_of(assignment, answer.notebook, answer.cell))[0])
 
 
 def _harmless(text: str) -> str:
