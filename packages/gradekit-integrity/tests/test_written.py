@@ -6,8 +6,10 @@ import shutil
 import pytest
 from nbformat import v4
 
+from gradekit.course.files import is_defense_file
 from gradekit.report.pages import text_shown
 from gradekit.report.written import AnswerAsRead, Passage, WrittenAnswer
+from gradekit_integrity.defend.collecting import _beside
 from gradekit_integrity.written.suggesting import (
     GradedText,
     Suggestion,
@@ -27,7 +29,7 @@ from gradekit_integrity.written.written_questions import (
 
 from ...gradekit.tests.tiny_course import RIGHT, RIGHT_HALF, TinyCourse
 from ...gradekit.tests.written_class import ANSWERS as PLACES
-from ...gradekit.tests.written_class import make_class
+from ...gradekit.tests.written_class import DEFENSE, make_class
 
 ADDING = "Adding a number to itself doubles it, since there are then two of it."
 SAME = "Adding a number to itself doubles it, since there are two of it then!"
@@ -155,6 +157,14 @@ def test_one_point_is_a_point_and_the_rubric_is_shown_as_its_author_wrote_it():
     page = written_as_html("01_double", [grouped("why", 1, "", "**Rubric**\n\n- 1: *adds*", [answer], {})])
     assert "why (1 point, 1 answer)" in page and "1 of 1 point<" in page
     assert "<strong>Rubric</strong>" in page and "<em>adds</em>" in page
+
+
+def test_what_defend_reads_beside_a_notebook_belongs_to_no_written_answer(empty_class):
+    folder = empty_class.hand_in("ann", empty_class.answer(RIGHT, RIGHT_HALF)).parent
+    for name in ("defense.json", "Defense (1).JSON", "defense.json.txt", "my defense.json", "notes.txt"):
+        (folder / name).write_bytes(DEFENSE)
+    read = {file.path for file in _beside(empty_class.running, empty_class.assignment, set())}
+    assert len(read) == 3 and read == {path for path in folder.iterdir() if is_defense_file(path)}
 
 
 @pytest.fixture(scope="module")
