@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from nbformat import v4
@@ -108,6 +109,41 @@ def test_a_suggester_that_an_answer_has_steered_changes_nothing_but_its_own_sugg
     assert COMMAND in page and "<script" not in page and "<img" not in page
     assert len(page) < 200_000
     assert "nearest" in suggesters()
+
+
+RUBRIC = "**Rubric**\n\n| points | idea |\n|---|---|\n| 3 | it adds |\n| 1 | two of it |"
+
+
+@pytest.mark.parametrize(
+    ("comment", "points", "suggested"),
+    [
+        ("Good.\n\n* +3: it adds\n* +1: two of it", 4, "Good.\n\n* +3: it adds\n* +1: two of it"),
+        ("* +3: it adds, yes\n* +2: of an older rubric", 3, "* +3: it adds, yes"),
+        ("Good.\n\n* +2: of an older rubric", 5, "Good."),
+    ],
+)
+def test_a_suggestion_has_the_points_of_the_ideas_in_its_comment(comment, points, suggested):
+    graded = [GradedText(ADDING, 5, comment), GradedText(f"{ADDING} So.", 5, "")]
+    found = suggestion_from(nearest_graded, "", RUBRIC, ADDING, graded, 5)
+    assert isinstance(found, Suggestion) and (found.points, found.comment) == (points, suggested)
+
+
+def test_equal_answers_with_different_points_are_flagged_and_nothing_is_suggested_for_graded_ones():
+    scores = {"ann": 2, "bob": 5, "cy": 5, "dan": None, "eve": 2}
+    texts = {name: f"{ADDING}\n" if name == "bob" else ADDING for name in scores} | {"eve": SAME}
+    answers = [
+        AnswerText(WrittenAnswer(name, name, "double", "why", 5, score), only(texts[name]))
+        for name, score in scores.items()
+    ]
+    found = grouped("why", 5, "", "", answers, suggesters())
+    page = written_as_html("01_double", [found])
+    assert "Equal answers have different points in group 1." in page
+    assert "Group 1: 5 answers, scored from 2 to 5</h3>" in page
+    assert page.count("Answers with this text have different points: 2, 5.") == 4  # not at eve's
+    assert page.count("Suggestion by nearest") == 1 and len(found.agreement()) == 1
+    for answer, score in zip(answers, [5, 5, 5, None, 2], strict=True):
+        answer.of, answer.equal_scores = replace(answer.of, score=score), []
+    assert "different points" not in written_as_html("01_double", [grouped("why", 5, "", "", answers, {})])
 
 
 @pytest.mark.parametrize("points", [-1, 6, float("nan"), "all"])
