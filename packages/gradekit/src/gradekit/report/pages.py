@@ -89,9 +89,10 @@ class SimilarityFound(Found):
 
 @dataclass(frozen=True)
 class DefendedExercise:
-    """How many passed an exercise, how many had their answers about it marked, and how many did both well.
+    """How many had their answers about an exercise marked, and how many of them passed and defended it.
 
-    `talk` passed and could not defend it; `waiting` have a sheet, and no answers that could be marked.
+    `passed` are all who passed it when the answers were marked; pages show those who have passed now. `talk` passed and could
+    not defend it; `waiting` have a sheet, and no answers that could be marked.
     """
 
     exercise: str
@@ -100,6 +101,19 @@ class DefendedExercise:
     defended: int
     talk: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> int:
+        return self.marked + len(self.waiting)
+
+    @property
+    def in_words(self) -> str:
+        if not self.marked:
+            return f"{self.asked} asked about their code, no answers marked yet"
+        return (
+            f"{self.asked} asked about their code, {self.marked} with marked answers: {self.defended} passed and defended it, "
+            f"{len(self.talk)} passed and could not"
+        )
 
 
 @dataclass(frozen=True)
