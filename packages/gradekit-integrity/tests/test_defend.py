@@ -143,7 +143,10 @@ def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(cours
     assert (outcomes["dan"]["right"], outcomes["dan"]["outcome"]) == ("", "")
     before = scores(course)
     assert course.gradekit("report", "01_double") == 0
-    assert "double: 4 passed, 1 of them defended it, to talk to: 1" in capsys.readouterr().out
+    assert (
+        "double: 3 asked about their code, 2 with marked answers: 1 passed and defended it, 1 passed and could not"
+        in capsys.readouterr().out
+    )
     report = (course.root / "reports" / "01_double" / "report.html").read_text()
     row = report[report.index("<td>double</td>") :].split("\n")
     assert re.findall(r">([^<]*)</td>", row[0]) == ["double", "10", "4", "1"]  # points, passed, defended

@@ -327,10 +327,25 @@ def test_the_command_writes_a_page_for_each_student_and_one_file_with_all(empty_
     assert all(row["answer"] and row["text"] for row in rows)
 
 
+def test_only_the_exercise_that_is_named_is_asked_about(empty_class, capsys):
+    half = "def half(x):\n    y = x / 2\n    return y"
+    empty_class.hand_in("ann", empty_class.answer(LONG, half))
+    viva = ("viva", "01_double", "--workers", "1", "--questions", "10", "--exercise")
+    assert empty_class.gradekit(*viva, "half") == 0
+    folder = empty_class.root / "reports" / "01_double" / "viva"
+    with (folder / "questions.csv").open() as file:
+        assert {row["cell"] for row in csv.DictReader(file)} == {"half"}
+    for page in (folder / "ann.html", folder.with_suffix(".html")):
+        assert "<h1>For graders, with answers: 01_double</h1>" in page.read_text()
+    assert empty_class.gradekit(*viva, "halves") == 2
+    assert "01_double has no answer in code halves; it has double, half" in capsys.readouterr().err
+
+
 def test_pages_to_hand_out_have_no_answers(empty_class, capsys):
     empty_class.hand_in("ann", empty_class.answer(LONG, RIGHT_HALF))
     empty_class.gradekit("viva", "01_double", "ann", "--workers", "1", "--without-answers")
     page = (empty_class.root / "reports" / "01_double" / "viva" / "ann.html").read_text()
+    assert "<h1>Questions about your code: 01_double</h1>" in page
     assert (
         "Question 1" in page
         and "<details>" not in page

@@ -2,12 +2,15 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from nbformat import v4
 
+from gradekit.course.files import is_defense_file
 from gradekit.report.pages import text_shown
 from gradekit.report.written import AnswerAsRead, Passage, WrittenAnswer
+from gradekit_integrity.defend.collecting import _beside
 from gradekit_integrity.written.suggesting import (
     GradedText,
     Suggestion,
@@ -27,7 +30,7 @@ from gradekit_integrity.written.written_questions import (
 
 from ...gradekit.tests.tiny_course import RIGHT, RIGHT_HALF, TinyCourse
 from ...gradekit.tests.written_class import ANSWERS as PLACES
-from ...gradekit.tests.written_class import make_class
+from ...gradekit.tests.written_class import DEFENSE, make_class
 
 ADDING = "Adding a number to itself doubles it, since there are then two of it."
 SAME = "Adding a number to itself doubles it, since there are two of it then!"
@@ -108,6 +111,41 @@ def test_a_suggester_that_an_answer_has_steered_changes_nothing_but_its_own_sugg
     assert "nearest" in suggesters()
 
 
+RUBRIC = "**Rubric**\n\n| points | idea |\n|---|---|\n| 3 | it adds |\n| 1 | two of it |"
+
+
+@pytest.mark.parametrize(
+    ("comment", "points", "suggested"),
+    [
+        ("Good.\n\n* +3: it adds\n* +1: two of it", 4, "Good.\n\n* +3: it adds\n* +1: two of it"),
+        ("* +3: it adds, yes\n* +2: of an older rubric", 3, "* +3: it adds, yes"),
+        ("Good.\n\n* +2: of an older rubric", 5, "Good."),
+    ],
+)
+def test_a_suggestion_has_the_points_of_the_ideas_in_its_comment(comment, points, suggested):
+    graded = [GradedText(ADDING, 5, comment), GradedText(f"{ADDING} So.", 5, "")]
+    found = suggestion_from(nearest_graded, "", RUBRIC, ADDING, graded, 5)
+    assert isinstance(found, Suggestion) and (found.points, found.comment) == (points, suggested)
+
+
+def test_equal_answers_with_different_points_are_flagged_and_nothing_is_suggested_for_graded_ones():
+    scores = {"ann": 2, "bob": 5, "cy": 5, "dan": None, "eve": 2}
+    texts = {name: f"{ADDING}\n" if name == "bob" else ADDING for name in scores} | {"eve": SAME}
+    answers = [
+        AnswerText(WrittenAnswer(name, name, "double", "why", 5, score), only(texts[name]))
+        for name, score in scores.items()
+    ]
+    found = grouped("why", 5, "", "", answers, suggesters())
+    page = written_as_html("01_double", [found])
+    assert "Equal answers have different points in group 1." in page
+    assert "Group 1: 5 answers, scored from 2 to 5</h3>" in page
+    assert page.count("Answers with this text have different points: 2, 5.") == 4  # not at eve's
+    assert page.count("Suggestion by nearest") == 1 and len(found.agreement()) == 1
+    for answer, score in zip(answers, [5, 5, 5, None, 2], strict=True):
+        answer.of, answer.equal_scores = replace(answer.of, score=score), []
+    assert "different points" not in written_as_html("01_double", [grouped("why", 5, "", "", answers, {})])
+
+
 @pytest.mark.parametrize("points", [-1, 6, float("nan"), "all"])
 def test_points_that_can_t_be_given_are_not_suggested(points):
     said = suggestion_from(lambda *_: Suggestion(points, "", ""), "", "", COMMAND, [], 5)
@@ -155,6 +193,14 @@ def test_one_point_is_a_point_and_the_rubric_is_shown_as_its_author_wrote_it():
     page = written_as_html("01_double", [grouped("why", 1, "", "**Rubric**\n\n- 1: *adds*", [answer], {})])
     assert "why (1 point, 1 answer)" in page and "1 of 1 point<" in page
     assert "<strong>Rubric</strong>" in page and "<em>adds</em>" in page
+
+
+def test_what_defend_reads_beside_a_notebook_belongs_to_no_written_answer(empty_class):
+    folder = empty_class.hand_in("ann", empty_class.answer(RIGHT, RIGHT_HALF)).parent
+    for name in ("defense.json", "Defense (1).JSON", "defense.json.txt", "my defense.json", "notes.txt"):
+        (folder / name).write_bytes(DEFENSE)
+    read = {file.path for file in _beside(empty_class.running, empty_class.assignment, set())}
+    assert len(read) == 3 and read == {path for path in folder.iterdir() if is_defense_file(path)}
 
 
 @pytest.fixture(scope="module")

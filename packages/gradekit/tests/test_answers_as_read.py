@@ -3,6 +3,7 @@
 import csv
 import re
 import shutil
+from functools import partial
 
 import pytest
 from nbformat import v4
@@ -10,15 +11,17 @@ from nbformat import v4
 from gradekit.page.displayed import Room
 from gradekit.report.pages import AnswerOnPage, answer_as_html, class_room, page_of_answers
 from gradekit.report.written import AnswerAsRead, AnswerReader, Passage, answers_to_grade
+from gradekit.verdict.opened import open_notebook
 
 from .tiny_course import TinyCourse
-from .written_class import ANSWERS, FIRST, PASTED, SECOND, STEP, WHOLE, base64_png, make_class
+from .written_class import ANSWERS, DEFENSE, FIRST, PASTED, SECOND, STEP, WHOLE, base64_png, make_class
 
 #: students whose answers are nothing but words
 COMPARED = {
     *("ann", "bob", "table", "hidden in html", "half below", "half above", "half in the heading below"),
     *("half in the question", "photo in the question", "photo in the heading below"),
     *("very long", "very long with another end"),
+    *("short and a defense",),
     *("did the task", "photo below", "drawn below"),
     *("text and photo", "text and other photo", "text and the same photo"),
 }
@@ -95,6 +98,16 @@ def test_both_readers_are_told_what_is_uncertain(read, lists, student, sentence)
     assert sentence in answer_as_html(read[student, "why"], class_room())
     for reading in ("first", "second"):
         assert sentence in lists[reading][student, "why"]["notes"]
+
+
+def test_answers_of_a_defense_belong_to_no_written_answer(read, lists, empty_class):
+    assert "beside the notebook" not in lists["first"]["short and a defense", "why"]["notes"]
+    path = empty_class.hand_in("ann", empty_class.assignment.released("double"))
+    open_ann = partial(open_notebook, empty_class.assignment, path, empty_class.assignment.released("double"))
+    path.with_name("defense.json.txt").write_bytes(DEFENSE.decode().encode("utf-16"))
+    assert not any("why" in doubt.why for doubt in open_ann().result.doubts)
+    path.with_name("defense.txt").write_text(f"I answered on a sheet of paper: {WHOLE}")
+    assert any("defense.txt" in doubt.why for doubt in open_ann().result.doubts)
 
 
 def test_a_text_in_another_cell_or_file_can_be_read_where_the_answer_is(read, lists):

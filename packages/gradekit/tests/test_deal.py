@@ -1,6 +1,7 @@
 """Hand grading dealt out to several graders, and how their scores compare."""
 
 import csv
+import re
 import shutil
 import sys
 from collections import Counter
@@ -334,6 +335,8 @@ def test_a_second_reader_types_numbers_of_ideas_and_the_report_compares_each(wri
     assert {row["rubric"] for row in found["ann.csv"] if row["reading"] == "second"} == {
         f"1. (3) {LINEAR.text}\n2. (2) {SUM.text}"
     }
+    page = (written.root / "dealt/01_double/ann.html").read_text()
+    assert re.search(r"<ol>\s*<li>\(3\) it is linear</li>\s*<li>\(2\) <em>both</em>", page)
     with written.gradebook() as gradebook:
         for row in (row for rows in found.values() for row in rows if row["reading"] == "first"):
             notebook = gradebook.find_submission_notebook_by_id(row["submission"])
@@ -366,3 +369,63 @@ def test_a_second_reader_types_numbers_of_ideas_and_the_report_compares_each(wri
     )
     assert deal(written, "--to", "ann,bob") == 2
     assert "the items 3 1 must be numbers from 1 to 2, separated by spaces" in capsys.readouterr().err
+
+
+@pytest.fixture
+def with_rubric(written, tiny_source):
+    """Lists of two graders, who each read some answers as the second."""
+    find_cell(tiny_source, "why").source = WITH_RUBRIC
+    written.write_source(tiny_source)
+    deal(written, "--to", "ann,bob", "--twice", "100%")
+    return written
+
+
+def change(course, name, reading, **cells):
+    """Change the last such row of a list; returns where it is, as a message says."""
+    path = course.root / "dealt" / "01_double" / name
+    rows = lists(course)[name]
+    row = [row for row in rows if row["reading"] == reading][-1]
+    row.update(cells)
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, row)
+        table.writeheader()
+        table.writerows(rows)
+    before = path.read_text().partition(row["link"])[0]
+    return f"{path}, line {before.count(chr(10)) + 1}, answer why of the submission {row['submission']}"
+
+
+def test_a_row_or_list_that_can_t_be_read_is_named_with_its_first_line_and_left_out_of_the_report(
+    with_rubric, capsys
+):
+    where = change(with_rubric, "bob.csv", "second", items="1 9")
+    (with_rubric.root / "dealt/01_double/cy.csv").write_text("a,b\n1,2\n")
+    capsys.readouterr()
+    assert with_rubric.gradekit("report", "01_double") == 1
+    out = capsys.readouterr().out
+    sentence = f"{where}: the items 1 9 must be numbers from 1 to 2, separated by spaces"
+    assert f"  left out: {sentence}\n" in out and "cy.csv has no column" in out
+    assert (
+        f"<li>Left out: {sentence}</li>" in (with_rubric.root / "reports/01_double/report.html").read_text()
+    )
+    assert deal(with_rubric, "--to", "ann,bob") == 2  # which would remove what was typed
+    assert sentence in capsys.readouterr().err
+
+
+def test_what_is_typed_where_it_does_not_count_is_named(with_rubric, capsys, tmp_path):
+    both = change(with_rubric, "bob.csv", "second", items="1", score="4")
+    first = change(with_rubric, "bob.csv", "first", score="2", items="2")
+    remarks = (
+        f"  {first}: 2 and 2 doesn't count, since this is a first reading: grade it in formgrader\n",
+        f"  {both}: the score 4 counts, although the items 1 add up to 3\n",
+    )
+    mailed = shutil.copy(with_rubric.root / "dealt/01_double/bob.csv", tmp_path)
+    for options in (("report", "01_double"), ("deal", "01_double", "--to", "ann,bob")):
+        capsys.readouterr()
+        assert with_rubric.gradekit(*options) == 0
+        out = capsys.readouterr().out
+        assert all(remark in out for remark in remarks), out
+    assert deal(with_rubric, "--scores", str(mailed)) == 0
+    out = capsys.readouterr().out
+    dealt = str(with_rubric.root / "dealt/01_double/bob.csv")
+    assert all(remark.replace(dealt, str(mailed)) in out for remark in remarks), out
+    assert remarks[0] not in out and remarks[1] in out  # the list was written again without it

@@ -15,7 +15,7 @@ from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 from gradekit.course import CourseError
 from gradekit.report.charts import outcome_map, progress_chart, score_distribution
 from gradekit.report.class_report import ClassReport, make_report, report_as_html, summary_lines
-from gradekit.report.pages import SimilarityFound
+from gradekit.report.pages import DefendedExercise, DefenseFound, SimilarityFound
 from gradekit.report.statistics import (
     AssignmentScores,
     check_statistics,
@@ -443,3 +443,25 @@ def test_the_report_says_how_many_answers_are_similar(four_times):
     assert "5 works were compared: 2 pairs stand out, in 1 cluster of three or more" in shown
     assert '<a href="similar.html">' in shown
     assert "  similar answers, pairs that stand out: 2" in list(summary_lines(report))
+
+
+def test_the_report_says_how_many_were_asked_and_answered_and_passed_means_one_thing(graded_class):
+    for marked, defended, waiting, said, row in [
+        (0, 0, ("ann", "bob"), "2 asked about their code, no answers marked yet", ["2", "0", "0"]),
+        (
+            *(2, 1, ("ann",)),
+            "3 asked about their code, 2 with marked answers: 1 passed and defended it, 1 passed and could not",
+            ["3", "2", "1"],
+        ),
+    ]:
+        talk = ("cy",) if marked else ()
+        DefenseFound((DefendedExercise("double", 7, marked, defended, talk, waiting),)).store(
+            graded_class.assignment
+        )
+        report = report_of(graded_class)
+        assert f"  double: {said}" in list(summary_lines(report))
+        upper, lower = report_as_html(report).split('<section id="exercises">')[1].split('id="defense"')
+        assert re.findall(r">([^<]*)</td>", lower.split("<td>double</td>")[1])[:3] == row
+        assert upper.count(">Passed<") == 1 and ">Passed<" not in lower
+        shown = re.findall(r">([^<]*)</td>", upper.split("<td>double</td>")[1])[2]
+        assert shown == (str(defended) if marked else "–")

@@ -11,11 +11,12 @@ from nbformat import v4
 from traitlets.config import Config
 
 from gradekit.course.cells import Doubt, find_cell
-from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
+from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of, with_numbers
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.rubric import MARK, ShowRubric
 from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page.displayed import markdown_with_pictures
+from gradekit.page.markdown import safe_markdown
 from gradekit.verdict.results import Status, SubmissionResult
 
 from .written_class import base64_png
@@ -70,6 +71,16 @@ def test_items_may_be_a_list_and_go_on_in_the_next_line():
     items, rest = rubric_items(LIST)
     assert items == [RubricItem(2, "it is linear"), RubricItem(0.5, "so")]
     assert "Not an item." in rest
+
+
+@pytest.mark.parametrize("rubric", [TABLE, LIST])
+def test_graders_see_the_ideas_in_a_numbered_list_below_the_rest_of_the_rubric(rubric):
+    html = BeautifulSoup(safe_markdown(with_numbers(rubric)), "html.parser")
+    (ideas,) = html.find_all("ol")
+    numbered = [f"({item.points:g})" for item in rubric_items(rubric)[0]]
+    assert [idea.text.partition(" ")[0] for idea in ideas.find_all("li")] == numbered
+    assert "Rubric (5 points)" in html.text.partition("(2)")[0]
+    assert html.find("table") is None and with_numbers("No **Rubric** of ideas") == "No **Rubric** of ideas"
 
 
 @pytest.mark.parametrize(("comment", "given"), [
@@ -136,6 +147,7 @@ def test_the_items_are_checkboxes_with_a_name_and_markup_in_them_is_text(tiny_co
     assert [box["value"] for box in boxes] == [f"* +2: {HTML}", "* +3: *so*"]
     assert [box["data-points"] for box in boxes] == ["2.0", "3.0"]
     assert [box.parent.name for box in boxes] == ["label", "label"]
+    assert [box.parent.text.split()[:2] for box in boxes] == [["1.", "(2)"], ["2.", "(3)"]]
     assert boxes[1].parent.find("em").text == "so" and boxes[1].parent.find("p") is None
     assert page.find_all(onerror=True) == []
 

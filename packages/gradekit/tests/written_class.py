@@ -46,6 +46,8 @@ def source() -> NotebookNode:
     ])  # fmt: skip
 
 
+#: what a student saves from a page of `gradekit defend`
+DEFENSE = b'{"sheet": "0123456789abcdef", "answers": {"1": "A", "2": "C", "3": "B"}}'
 #: by student, a change of the notebook
 ANSWERS: dict[str, Callable[[NotebookNode], None]] = {}
 #: by student, files beside the notebook
@@ -54,6 +56,7 @@ FILES: dict[str, dict[str, bytes]] = {
     "pdf beside": {"scan.pdf": b"%PDF-1.4"},
     "picture beside": {"mine.png": png(60)},
     "short and beside": {"scan.pdf": b"%PDF-1.4"},
+    "short and a defense": {"defense (1).json": DEFENSE},
 }
 
 
@@ -83,6 +86,7 @@ ANSWERS["picture beside"] = typed("![mine](mine.png)")
 ANSWERS["picture on the web"] = typed("![x](https://example.org/abc.png)")
 ANSWERS["link"] = typed("[my answer](https://example.org/document/abc)")
 ANSWERS["short and beside"] = typed("See the other file.")
+ANSWERS["short and a defense"] = typed("It is added to itself.")
 ANSWERS["table"] = typed(TABLE)
 ANSWERS["hidden in html"] = typed(f"<!-- {WHOLE} -->")
 for name, shade in {

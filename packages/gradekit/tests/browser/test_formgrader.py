@@ -203,7 +203,7 @@ def test_a_tick_at_an_idea_of_the_rubric_gives_its_points_and_says_so_in_the_com
     expect(status).to_have_text("0 of 6 ticked, 0 of 10 points.")
     assert Axe().run(page, context=".gradekit-rubric").response["violations"] == []
 
-    saturates = rubric.get_by_role("checkbox", name="1 the softmax saturates: nearly all weight on one key")
+    saturates = rubric.get_by_role("checkbox", name="(1) the softmax saturates: nearly all weight on one key")
     gradients = rubric.get_by_role("checkbox", name="gradients through a saturated softmax")
     saturates.click()
     expect(status).to_have_text("1 of 6 ticked, 1 of 10 points.")

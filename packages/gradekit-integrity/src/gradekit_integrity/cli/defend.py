@@ -166,7 +166,10 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
         )
     if problems:
         lines += [f"  {one}" for one in problems]
-        lines.append(f"  ask them yourself: `gradekit viva {assignment.name}` writes questions for a talk")
+        exercises = "".join(f" --exercise {cell}" for _, cell in places)
+        lines.append(
+            f"  ask them yourself: `gradekit viva {assignment.name}{exercises}` writes questions for a talk"
+        )
     print_lines(lines)
 
 

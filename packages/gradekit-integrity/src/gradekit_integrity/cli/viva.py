@@ -14,6 +14,10 @@ def add(commands: Commands) -> None:
     )
     viva.add_argument("students", nargs="*", metavar="STUDENT", help="default: all who handed in")
     viva.add_argument(
+        "--exercise", action="append", default=[], metavar="NAME",
+        help="ask about this answer cell; may be repeated; default: all",
+    )  # fmt: skip
+    viva.add_argument(
         "--questions", type=up_to(10), default=4, metavar="N", help="on each page; default: 4, at most 10"
     )
     viva.add_argument("--seed", type=int, default=0, help="a different number chooses different questions")
@@ -36,8 +40,9 @@ def _viva(options: argparse.Namespace) -> None:
 
     tasks = tasks_of(course, assignment, options.students, KERNELS.get(options.sandbox, ""))
     sheets = []
+    made = sheets_of(assignment, tasks, options.questions, options.seed, options.workers, options.exercise)
     with progress_lines(assignment.name, "student", len(tasks)) as bar:
-        for sheet in sheets_of(assignment, tasks, options.questions, options.seed, options.workers):
+        for sheet in made:
             sheets.append(sheet)
             bar.update()
     sheets.sort(key=lambda sheet: sheet.student)

@@ -1,6 +1,6 @@
 """Sheets of questions, one for each student: questions to which two runs of the same code have the same answer."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from gradekit.course import Assignment, CourseError
 from gradekit.course.cells import find_cell, grade_id, is_answer_cell
 from gradekit.course.kernels import other_language
-from gradekit.course.printing import listed, printable
+from gradekit.course.printing import listed, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import Workers
 from gradekit.nbgrader_plugin.steps import RunChecks
@@ -99,8 +99,14 @@ class TracedAnswer:
         return not self.asked.code.functions
 
 
-def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sheet:
-    """Make a sheet of `count` questions for a student. It reports problems with this one submission."""
+def make_sheet(
+    assignment: Assignment, task: ToAsk, count: int, seed: int, only: Collection[str] = ()
+) -> Sheet:
+    """Make a sheet of `count` questions for a student. It reports problems with this one submission.
+
+    Args:
+        only: the answer cells to ask about; empty for all.
+    """
     sheet = Sheet(task.student, problem=task.problem)
     if task.problem:
         return sheet
@@ -114,7 +120,8 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
                 sheet.problem = f"{name} is not in Python ({language}), so its code can't be traced."
                 continue
             answers, found = answers_in(job, task.common)
-            proven += found
+            answers = [one for one in answers if not only or one.asked.cell in only]
+            proven += [one for one in found if not only or one.cell in only]
             first, second = both_runs(job, answers, sheet, questions_about)
             prover.jobs[name] = job
             for answer in answers:
@@ -282,10 +289,28 @@ def tasks_of(
 
 
 def sheets_of(
-    assignment: Assignment, tasks: Sequence[ToAsk], count: int, seed: int, workers: int
+    assignment: Assignment,
+    tasks: Sequence[ToAsk],
+    count: int,
+    seed: int,
+    workers: int,
+    only: Collection[str] = (),
 ) -> Iterator[Sheet]:
-    """Make the sheets, each as soon as it is ready."""
-    make = partial(_sheet, assignment, count, seed)
+    """Make the sheets, each as soon as it is ready; `only` as in `make_sheet`.
+
+    Raises:
+        CourseError: the assignment has no such answer cell with code.
+    """
+    names = sorted(
+        str(grade_id(cell))
+        for book in assignment.released_names()
+        for cell in assignment.released(book).cells
+        if cell.cell_type == "code" and is_answer_cell(cell)
+    )
+    if unknown := [name for name in only if name not in names]:
+        have = ", ".join(names) or "none"
+        raise CourseError(f"{assignment.name} has no answer in code {quoted(unknown[0])}; it has {have}")
+    make = partial(_sheet, assignment, count, seed, only)
     return each_task(assignment, tasks, make, _no_sheet, workers)
 
 
@@ -311,8 +336,8 @@ def each_task(
         pool.close()
 
 
-def _sheet(assignment: Assignment, count: int, seed: int, task: ToAsk) -> Sheet:
-    return make_sheet(assignment, task, count, seed)
+def _sheet(assignment: Assignment, count: int, seed: int, only: Collection[str], task: ToAsk) -> Sheet:
+    return make_sheet(assignment, task, count, seed, only)
 
 
 def _no_sheet(student: str, problem: str) -> Sheet:

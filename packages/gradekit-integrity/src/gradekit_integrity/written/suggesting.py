@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import Protocol
 
 from rapidfuzz.fuzz import token_sort_ratio
 
+from gradekit.course.rubrics import items_in, rubric_items, without_unknown_items
 from gradekit.verdict.results import points_in_words
 
 GROUP = "gradekit.suggesters"
@@ -66,7 +67,7 @@ def suggesters() -> dict[str, Suggester]:
 def suggestion_from(
     suggester: Suggester, question: str, rubric: str, answer: str, graded: Sequence[GradedText], most: float
 ) -> Suggestion | str | None:
-    """What a suggester says about an answer; a sentence if it fails or suggests points that can't be given."""
+    """What a suggester says about an answer, with the points of the ideas that its comment names; a sentence if it fails or suggests points that can't be given."""
     try:
         found = suggester(question, rubric, answer[:COMPARED], graded)
         if found is None:
@@ -76,4 +77,14 @@ def suggestion_from(
         return f"failed with {type(error).__name__}"
     if not (math.isfinite(points) and 0 <= points <= most):
         return f"suggested {points:g} of {most:g} points, which can't be given"
-    return Suggestion(points, str(found.comment), str(found.reason))
+    return _adding_up(Suggestion(points, str(found.comment), str(found.reason)), rubric, most)
+
+
+def _adding_up(found: Suggestion, rubric: str, most: float) -> Suggestion:
+    """The suggestion with the points of the ideas in its comment, if it has some: formgrader would tick them."""
+    items, _ = rubric_items(rubric)
+    given, comment = items_in(found.comment, items), without_unknown_items(found.comment, items)
+    if not given:
+        return replace(found, comment=comment)
+    points = min(most, sum(item.points for item in given))
+    return Suggestion(points, comment, f"{found.reason}; the points are those of the ideas in the comment")

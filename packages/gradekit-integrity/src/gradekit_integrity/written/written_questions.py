@@ -12,7 +12,7 @@ from rapidfuzz.process import cdist
 
 from gradekit.course import Assignment
 from gradekit.course.cells import grade_id
-from gradekit.course.rubrics import rubric_of
+from gradekit.course.rubrics import rubric_of, with_numbers
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.markdown import safe_markdown
 from gradekit.report.pages import (
@@ -44,11 +44,15 @@ _CLOSE = 1.0
 
 @dataclass
 class AnswerText:
-    """An answer to a question, and by suggester what was suggested or why not."""
+    """An answer to a question, and by suggester what was suggested or why not.
+
+    `equal_scores` are those of answers with the same text, if they differ.
+    """
 
     of: WrittenAnswer
     read: AnswerAsRead
     suggested: dict[str, Suggestion | str] = field(default_factory=dict)
+    equal_scores: list[float] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -82,6 +86,15 @@ class WrittenQuestion:
     @property
     def answers(self) -> list[AnswerText]:
         return [*self.alone, *(answer for group in self.groups for answer in group)]
+
+    @property
+    def unequal_groups(self) -> list[int]:
+        """The numbers of the groups in which equal texts have different scores."""
+        return [
+            number
+            for number, group in enumerate(self.groups, 1)
+            if any(answer.equal_scores for answer in group)
+        ]
 
     def agreement(self) -> list[str]:
         """For each suggester, how near its suggestions are to the scores of people."""
@@ -169,10 +182,23 @@ def grouped(
     alone = [answer for answer in answers if answer.read.alone]
     compared = [answer for answer in answers if not answer.read.alone]
     kinds = [(answer.read.pictures, answer.read.blank, answer.rest) for answer in compared]
-    groups = alike_groups([answer.text for answer in compared], kinds)
-    return WrittenQuestion(
-        cell, points, rubric, [[compared[one] for one in group] for group in groups], alone
-    )
+    places = alike_groups([answer.text for answer in compared], kinds)
+    groups = [[compared[one] for one in group] for group in places]
+    for group in groups:
+        _note_unequal_scores(group)
+    return WrittenQuestion(cell, points, rubric, groups, alone)
+
+
+def _note_unequal_scores(group: Sequence[AnswerText]) -> None:
+    """Note at answers of a group, which have equal pictures, if others with the same text have other scores."""
+    scores: dict[str, set[float]] = {}
+    texts = [" ".join(answer.text.split()) for answer in group]
+    for text, answer in zip(texts, group, strict=True):
+        if answer.of.score is not None:
+            scores.setdefault(text, set()).add(answer.of.score)
+    for text, answer in zip(texts, group, strict=True):
+        if len(found := scores.get(text, ())) > 1:
+            answer.equal_scores = sorted(found)
 
 
 def _question_above(assignment: Assignment, notebook: str, cell: str) -> str:
@@ -188,9 +214,11 @@ def written_as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> st
     environment = page_environment(_TEMPLATES)
     environment.filters |= {
         "shown": text_shown,
+        "plain": "{:g}".format,
         "words": points_in_words,
         "score": score_in_words,
         "markdown": safe_markdown,
+        "numbered": with_numbers,
         "html": lambda answer: answer_as_html(answer.read, room),
     }
     template = environment.get_template("written.html.j2")

@@ -85,7 +85,7 @@ def _table(options: argparse.Namespace) -> None:
             print_lines([*table_lines(table), ""])
 
 
-def _report(options: argparse.Namespace) -> None:
+def _report(options: argparse.Namespace) -> int:
     from gradekit.report.class_report import make_report, summary_lines, write_report
     from gradekit.report.table import locked_class_table, was_graded
 
@@ -96,11 +96,15 @@ def _report(options: argparse.Namespace) -> None:
         if not chosen:
             raise CourseError("nothing has been graded yet: run `gradekit autograde` first")
     table_of = cache(partial(locked_class_table, course))  # it is in the reports of later assignments, too
+    code = 0
     for assignment in chosen:
         earlier = map(table_of, every[: every.index(assignment)])
         report = make_report(course, table_of(assignment), earlier)
         page = write_report(assignment, report)
         print_lines([*summary_lines(report), f"  {page}", ""])
+        if report.graders and report.graders.problems:
+            code = 1
+    return code
 
 
 def _comment(options: argparse.Namespace) -> None:
@@ -136,10 +140,14 @@ def _deal(options: argparse.Namespace) -> None:
         raise CourseError("use either --to ann,bob, to name the graders, or --scores FILE, to read a list")
     course, (assignment,) = course_and_assignments(options)
     dealt, answers = read_lists(assignment), answers_to_grade(course, assignment)
+    dealt.require_readable()
+    remarks = [f"  {remark}" for remark in dealt.remarks]
     if options.scores is not None:
         found = read_scores(options.scores, dealt)
-        write_lists(course, assignment, Dealt(dealt.readings, dealt.scores | found), answers, options.address)
-        print_lines([f"{options.scores}: {counted(len(found), 'score')}"])
+        scores = dealt.scores | found.scores
+        write_lists(course, assignment, Dealt(dealt.readings, scores), answers, options.address)
+        print_lines([f"{options.scores}: {counted(len(found.scores), 'score')}", *remarks])
+        print_lines(f"  {remark}" for remark in found.remarks)
         print_lines([f"  To compare the graders: gradekit report {quoted(assignment.name)}"])
         return
     graders = grader_names(options.to)
@@ -170,6 +178,7 @@ def _deal(options: argparse.Namespace) -> None:
         print_lines([f"  left out, since no notebook of theirs could be graded ({table}): {unread}"])
     if idle := [name for name in graders if name not in {path.stem for path in paths}]:
         print_lines([f"  nothing for {', '.join(idle)}: all were dealt out before"])
+    print_lines(remarks)
 
 
 _DESCRIPTION = """\

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
@@ -18,6 +19,8 @@ FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 STATE_FOLDER = ".gradekit"
 #: bytes of a text that somebody else wrote
 SMALL_TEXT = 200_000
+#: what browsers and editors make of `defense.json`
+_DEFENSE = re.compile(r"defense.*\.(?:json|txt)", re.IGNORECASE | re.DOTALL)
 _Value = TypeVar("_Value")
 
 
@@ -64,6 +67,17 @@ def handed_in_letter(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("cp1252", errors="replace")
+
+
+def is_defense_file(path: Path) -> bool:
+    """True for letters that answer a page of gradekit-integrity's `defend`, and so belong to no exercise of the notebook.
+
+    A text of such a name may be an answer.
+    """
+    if not _DEFENSE.fullmatch(path.name):
+        return False
+    text = handed_in_letter(path)
+    return text.lstrip().startswith("{") and "sheet" in text
 
 
 def _small(path: Path) -> bytes:

@@ -94,7 +94,7 @@ class ClassReport:
     @property
     def exercises(self) -> list[ExerciseOutcome]:
         defended = self.defense.exercises if self.defense else ()
-        return exercise_outcomes(self.results, {one.exercise: one.defended for one in defended})
+        return exercise_outcomes(self.results, {one.exercise: one.defended for one in defended if one.marked})
 
     @property
     def quartiles(self) -> tuple[float, float, float] | None:
@@ -185,7 +185,7 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
     if report.similar:
         yield f"  similar answers, pairs that stand out: {report.similar.pairs}"
     for one in report.defense.exercises if report.defense else ():
-        yield f"  {one.exercise}: {one.passed} passed, {one.defended} of them defended it, to talk to: {len(one.talk)}"
+        yield f"  {printable(one.exercise)}: {one.in_words}"
     if not results.checks:
         return
     unnamed = [entry for entry in report.groups if entry.group.same_output and not entry.group.mistake]

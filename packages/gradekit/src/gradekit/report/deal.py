@@ -9,14 +9,14 @@ import random
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import defused, first_of, printable, quoted
-from gradekit.course.rubrics import RubricItem, rubric_items, rubric_of
+from gradekit.course.rubrics import RubricItem, numbered_items, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import Room
 from gradekit.report.pages import (
@@ -40,8 +40,9 @@ _NUMBERS = re.compile(r"\d{1,3}(?:[\s,;]+\d{1,3})*")
 _NAME = re.compile(r"\w[\w.@-]{0,39}")
 #: characters of an answer in a list, and of each text on a page
 _MAX_TEXT, _MAX_ON_PAGE = 10_000, 200_000
-#: pictures or files that are named
-_MAX_NAMED = 10
+#: pictures or files that are named, and characters of what was typed in a sentence
+_MAX_NAMED, _MAX_SHOWN = 10, 60
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,22 @@ class Reading:
 
 @dataclass(frozen=True)
 class Dealt:
-    """The contents of the lists of an assignment."""
+    """The contents of lists.
+
+    Args:
+        problems: sentences about rows, or lists, that can't be read, so that their scores are not among these.
+        remarks: sentences about what was typed where it doesn't count.
+    """
 
     readings: list[Reading]
     scores: Scores
+    problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def require_readable(self) -> None:
+        """Raise a `CourseError` if a score could not be read, since writing the lists again would remove it."""
+        if self.problems:
+            raise CourseError(self.problems[0])
 
     def read(self, answers: Sequence[WrittenAnswer]) -> Iterator[tuple[Reading, WrittenAnswer]]:
         """Each answer with each of its readings."""
@@ -165,38 +178,38 @@ def _next_second(
 
 
 def read_lists(assignment: Assignment) -> Dealt:
-    """Read the lists of an assignment; empty if nothing has been dealt out.
-
-    Raises:
-        CourseError: a list can't be read, or a score in it is not a number from 0 to the points of the answer.
-    """
+    """Read the lists of an assignment; empty if nothing has been dealt out."""
     found = Dealt([], {})
     for path in _lists(assignment):
-        seen: dict[Reading, None] = {}
-        for submission, cell, second, score in _rows(path):
-            seen[Reading(submission, path.stem, second)] = None
-            if score is not None:
-                found.scores[submission, cell] = score
-        found.readings.extend(seen)
+        try:
+            one = _read(path)
+        except CourseError as error:
+            found.problems.append(str(error))
+            continue
+        found.readings.extend(one.readings)
+        found.scores.update(one.scores)
+        found.problems.extend(one.problems)
+        found.remarks.extend(one.remarks)
     return found
 
 
-def read_scores(path: Path, dealt: Dealt) -> Scores:
-    """The scores of second readings that a grader typed into a copy of a list.
+def read_scores(path: Path, dealt: Dealt) -> Dealt:
+    """Read a copy of a list, in which a grader has typed the scores of second readings.
 
     Raises:
-        CourseError: as `read_lists`; or a row isn't one of the second readings, or there is no score at all.
+        CourseError: the file, or a score in it, can't be read; or a row isn't one of the second readings, or there is no
+            score at all.
     """
     second = {reading.submission for reading in dealt.readings if reading.second}
-    scores: Scores = {}
-    for submission, cell, is_second, score in _rows(path):
-        if is_second and submission not in second:
-            raise CourseError(f"{path}: {printable(submission)} was not dealt out for a second reading")
-        if score is not None:
-            scores[submission, cell] = score
-    if not scores:
+    found = _read(path)
+    found.require_readable()
+    for reading in found.readings:
+        if reading.second and reading.submission not in second:
+            name = printable(reading.submission)
+            raise CourseError(f"{path}: {name} was not dealt out for a second reading")
+    if not found.scores:
         raise CourseError(f"{path} has no score: type them into the column `score` of the rows `{_SECOND}`")
-    return scores
+    return found
 
 
 def write_lists(
@@ -281,8 +294,7 @@ def _lists(assignment: Assignment) -> list[Path]:
 
 
 def _numbered(assignment: Assignment, answer: WrittenAnswer) -> str:
-    items, _ = rubric_items(rubric_of(assignment, answer.notebook, answer.cell))
-    return "\n".join(f"{number}. ({item.points:g}) {item.text}" for number, item in enumerate(items, 1))
+    return numbered_items(rubric_items(rubric_of(assignment, answer.notebook, answer.cell))[0])
 
 
 def _harmless(text: str) -> str:
@@ -290,8 +302,47 @@ def _harmless(text: str) -> str:
     return "\n".join([str(defused(lines[0])), *(printable(line, None) for line in lines[1:])])
 
 
-def _rows(path: Path) -> Iterator[tuple[str, str, bool, SecondScore | None]]:
-    """Submission, answer, whether it is a second reading, and its score if there is one."""
+def _read(path: Path) -> Dealt:
+    """A list, named after its grader.
+
+    Raises:
+        CourseError: it can't be read, or it is another file.
+    """
+    found, seen = Dealt([], {}), dict[Reading, None]()
+    for line, row in _rows(path):
+        submission, cell = row["submission"], row["answer"]
+        second = row["reading"] == _SECOND
+        seen[Reading(submission, path.stem, second)] = None
+        where = f"{path}, line {line}, answer {printable(cell)} of the submission {printable(submission)}"
+        if not second:
+            typed = [
+                row[name] for name in ("score", "items") if row[name].strip() not in ("", _IN_FORMGRADER)
+            ]
+            if typed:
+                found.remarks.append(
+                    f"{where}: {printable(' and '.join(typed), _MAX_SHOWN)} doesn't count, since this is a first reading: "
+                    "grade it in formgrader"
+                )
+            continue
+        try:
+            score = _score(row)
+        except ValueError as error:
+            found.problems.append(f"{where}: {error}")
+            continue
+        if score is None:
+            continue
+        found.scores[submission, cell] = score
+        total = _total(score, row)
+        if score.items and abs(score.score - total) > _ROUNDING:
+            found.remarks.append(
+                f"{where}: the score {score.score:g} counts, although the items {score.items} add up to {total:g}"
+            )
+    found.readings.extend(seen)
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The line in which a row begins, and its cells."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = file.read().splitlines(keepends=True)
@@ -300,39 +351,48 @@ def _rows(path: Path) -> Iterator[tuple[str, str, bool, SecondScore | None]]:
     except UnicodeDecodeError:
         raise CourseError(f"{path} isn't in UTF-8: save it again as a CSV file in UTF-8") from None
     delimiter = max(",;", key="".join(lines[:1]).count)  # spreadsheets in many countries write semicolons
-    rows = csv.DictReader(lines, delimiter=delimiter)
+    rows = csv.DictReader(lines, delimiter=delimiter, restval="")
     missing = {"reading", "answer", "points", "score", "submission"} - set(rows.fieldnames or ())
     if missing:
         raise CourseError(
             f"{path} has no column {', '.join(sorted(missing))}: it isn't a list of `gradekit deal`"
         )
     for row in rows:
-        second = row["reading"] == _SECOND
-        score = _score(path, rows.line_num, row) if second else None
-        yield row["submission"] or "", row["answer"] or "", second, score
+        cells = {name: row.get(name, "") for name in _COLUMNS}
+        text = "".join(cell for cell in row.values() if isinstance(cell, str))
+        spanned = len(f"{text}.".splitlines()) - 1
+        yield rows.line_num - spanned, cells
 
 
-def _score(path: Path, line: int, row: Mapping[str, str]) -> SecondScore | None:
-    """The score that was typed, or the sum of the items that were; None if there is neither."""
-    text, points = (row["score"] or "").strip().replace(",", "."), row["points"].replace(",", ".")
-    typed = SecondScore(0.0, (row.get("items") or "").strip(), row.get("rubric") or "")
+def _score(row: Mapping[str, str]) -> SecondScore | None:
+    """The score that was typed, or the sum of the items that were; None if there is neither.
+
+    Raises:
+        ValueError: one of the two is wrong. The message continues the place of the row.
+    """
+    text, points = row["score"].strip().replace(",", "."), row["points"].replace(",", ".")
+    typed = SecondScore(0.0, row["items"].strip(), row["rubric"])
     if not text and not typed.items:
         return None
     numbered = typed.numbered
     if typed.items and (
         not _NUMBERS.fullmatch(typed.items) or set(map(int, re.findall(r"\d+", typed.items))) - set(numbered)
     ):
-        raise CourseError(
-            f"{path}, line {line}: the items {printable(typed.items)} must be numbers from 1 to {len(numbered)}, "
-            "separated by spaces"
-        )
+        items = f"the items {printable(typed.items, _MAX_SHOWN)} must be"
+        if not numbered:
+            raise ValueError(f"{items} empty, since there is no rubric: type the score")
+        raise ValueError(f"{items} numbers from 1 to {len(numbered)}, separated by spaces")
     try:
         most = float(points)
-        score = float(text) if text else min(most, sum(item.points for item in typed.given))
+        score = float(text) if text else _total(typed, row)
     except ValueError:
         score, most = -1.0, 0.0
     if not 0 <= score <= most:
-        raise CourseError(
-            f"{path}, line {line}: the score {printable(text)} is not a number from 0 to {printable(points)}"
-        )
+        wrong = printable(text, _MAX_SHOWN)
+        raise ValueError(f"the score {wrong} is not a number from 0 to {printable(points)}")
     return replace(typed, score=score)
+
+
+def _total(typed: SecondScore, row: Mapping[str, str]) -> float:
+    """The points of the items that were typed."""
+    return min(float(row["points"].replace(",", ".")), sum(item.points for item in typed.given))

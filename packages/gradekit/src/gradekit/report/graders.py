@@ -1,7 +1,7 @@
 """How each grader scores written answers, and how far two graders agree on the same answer."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from gradekit.course import Assignment, CourseError
@@ -91,24 +91,35 @@ class ItemAgreement:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The scores of each grader of an assignment that was dealt out, and how far they agree, also in each item."""
+    """The scores of each grader of an assignment that was dealt out, and how far they agree, also in each item.
+
+    `problems` and `remarks` are those of the lists.
+    """
 
     graders: list[GraderScores]
     agreements: list[Agreement]
     items: list[ItemAgreement]
+    problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
 def calibration(course: RunningCourse, assignment: Assignment) -> Calibration | None:
     """Compare the graders of an assignment; None if nothing was dealt out.
 
     Raises:
-        CourseError: a list can't be read.
+        CourseError: NLTK is needed, and not installed.
     """
     dealt = read_lists(assignment)
-    if not dealt.readings:
+    if not dealt.readings and not dealt.problems:
         return None
     scores = list(_scores(dealt, answers_to_grade(course, assignment)))
-    return Calibration(list(_of_graders(scores)), list(_agreements(scores)), list(_items(assignment, scores)))
+    return Calibration(
+        list(_of_graders(scores)),
+        list(_agreements(scores)),
+        list(_items(assignment, scores)),
+        dealt.problems,
+        dealt.remarks,
+    )
 
 
 def chance_corrected(ratings: Sequence[tuple[str, str, bool]]) -> float | None:
@@ -238,3 +249,5 @@ def calibration_lines(found: Calibration) -> Iterator[str]:
     for item in found.items:
         same = f"the same for {item.same} of {item.count} answers"
         yield f"  {item.answer}, {printable(item.item, _SHOWN)}: {same}. {item.in_words or item.caution}"
+    yield from (f"  left out: {problem}" for problem in found.problems)
+    yield from (f"  {remark}" for remark in found.remarks)

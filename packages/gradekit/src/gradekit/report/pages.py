@@ -19,6 +19,7 @@ from gradekit.course import Assignment, read_notebook
 from gradekit.course.cells import grade_id, without_markers
 from gradekit.course.files import handed_in_letter, write_atomically
 from gradekit.course.printing import printable
+from gradekit.course.rubrics import with_numbers
 from gradekit.page import PageBudget
 from gradekit.page.displayed import (
     PAGE_BYTES,
@@ -88,9 +89,10 @@ class SimilarityFound(Found):
 
 @dataclass(frozen=True)
 class DefendedExercise:
-    """How many passed an exercise, how many had their answers about it marked, and how many did both well.
+    """How many had their answers about an exercise marked, and how many of them passed and defended it.
 
-    `talk` passed and could not defend it; `waiting` have a sheet, and no answers that could be marked.
+    `passed` are all who passed it when the answers were marked; pages show those who have passed now. `talk` passed and could
+    not defend it; `waiting` have a sheet, and no answers that could be marked.
     """
 
     exercise: str
@@ -99,6 +101,19 @@ class DefendedExercise:
     defended: int
     talk: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> int:
+        return self.marked + len(self.waiting)
+
+    @property
+    def in_words(self) -> str:
+        if not self.marked:
+            return f"{self.asked} asked about their code, no answers marked yet"
+        return (
+            f"{self.asked} asked about their code, {self.marked} with marked answers: {self.defended} passed and defended it, "
+            f"{len(self.talk)} passed and could not"
+        )
 
 
 @dataclass(frozen=True)
@@ -169,7 +184,7 @@ def answer_as_html(read: AnswerAsRead, room: Room, most: int = SHOWN_OF_TEXT) ->
 
 
 def question_as_html(assignment: Assignment, notebook: str, cell: str) -> str:
-    """The question, and the model answer with its rubric, from the source notebook; empty if that is gone."""
+    """The question, and the model answer with its rubric, whose ideas are numbered, from the source notebook; empty if that is gone."""
     path = assignment.source_folder / f"{notebook}.ipynb"
     cells = read_notebook(path).cells if path.is_file() else []
     place = next((place for place, one in enumerate(cells) if grade_id(one) == cell), None)
@@ -183,7 +198,7 @@ def question_as_html(assignment: Assignment, notebook: str, cell: str) -> str:
             if one.cell_type == "code":
                 shown = f"<pre>{escape(text_and_pictures(source)[0])}</pre>"
             else:
-                shown = _without_headings(pictures.formatted(source, one))
+                shown = _without_headings(pictures.formatted(with_numbers(source), one))
             parts.append(f'<p class="where">{title}:</p><div class="shown">{shown}</div>')
     return "".join(parts)
 

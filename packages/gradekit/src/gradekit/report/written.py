@@ -28,7 +28,7 @@ from gradekit.course.cells import (
     is_graded_cell,
     picture_in,
 )
-from gradekit.course.files import files_in
+from gradekit.course.files import files_in, is_defense_file
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import NotShown, Pictures, addresses_in, attached_only, text_and_pictures
@@ -208,7 +208,8 @@ class AnswerReader:
         found = (file for path in own_files(folder, ignored) for file in files_in(path, ignored))
         for file in found:
             in_doubt = any(file.name in note for note in notes)
-            if file.relative_to(folder) not in self._handed_out and (in_doubt or file.name not in code):
+            unused = in_doubt or file.name not in code
+            if file.relative_to(folder) not in self._handed_out and unused and not is_defense_file(file):
                 yield file
 
 

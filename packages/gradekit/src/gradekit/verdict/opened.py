@@ -15,7 +15,14 @@ from nbgrader.preprocessors import IgnorePattern
 
 from gradekit.course import Assignment
 from gradekit.course.cells import Doubt, added_cells, decided_by_a_person
-from gradekit.course.files import Stamp, files_in, files_stamp, handed_in_letter, handed_in_text
+from gradekit.course.files import (
+    Stamp,
+    files_in,
+    files_stamp,
+    handed_in_letter,
+    handed_in_text,
+    is_defense_file,
+)
 from gradekit.course.kernels import SANDBOX, other_language
 from gradekit.course.printing import printable
 from gradekit.session.limits import Limits
@@ -209,6 +216,7 @@ def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
         str(file.relative_to(folder)): file
         for path in own
         for file in files_in(path, assignment.course.ignore)
+        if not is_defense_file(file)
     }
 
 
