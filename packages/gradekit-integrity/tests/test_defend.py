@@ -101,11 +101,15 @@ def questions(course: TinyCourse, answer: str) -> list[ClosedQuestion]:
 
 @pytest.mark.slow
 def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(course, capsys):
+    # cho's other answer is as short
     prepared(course, ann=LONG, bob=OTHER, cho="def double(x):\n    return 2 * x", dan=OTHER, eve="{{{")
     assert course.gradekit("autograde", "01_double") == 0
     assert defend(course) == 0
     printed = capsys.readouterr().out
-    assert "3 sheets about double" in printed and "cho: no sheet. There are fewer than 3 questions" in printed
+    assert (
+        "3 pages about double" in printed
+        and "cho: no page about double. Fewer than 3 questions are left" in printed
+    )
     folder = course.root / "reports" / "01_double" / "defense"
     assert sorted(path.name for path in folder.iterdir()) == ["ann.html", "bob.html", "dan.html"]
     page = (folder / "ann.html").read_text()
@@ -119,7 +123,7 @@ def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(cours
     assert sheet.id in page and sheet.seed not in page
 
     assert defend(course) == 0  # the others have theirs
-    assert "0 sheets" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
+    assert "0 pages" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
 
     feedback = feedback_page(course, "ann")
     for one in sheet.questions:
@@ -286,6 +290,27 @@ def test_the_first_answers_count_and_those_to_an_earlier_sheet_dont(asked, capsy
     hand_in_answers(asked, "ann", answers_for(second))
     defend(asked, "--collect")
     assert rows(asked)["ann"]["right"] == "3"
+
+
+def test_a_new_page_asks_nothing_that_an_earlier_one_about_the_same_code_asked(asked, capsys):
+    """When too few other questions are left, the page stays, and the command says why."""
+    pages = [sheet_of(asked, "ann")]
+    for _ in range(9):
+        assert defend(asked, "ann") == 0
+        page, printed = sheet_of(asked, "ann"), capsys.readouterr().out
+        if page.id == pages[-1].id:
+            break
+        pages.append(page)
+    asked_about = [(one.kind, one.line, one.about) for page in pages for one in page.questions]
+    texts = [one.text for page in pages for one in page.questions]
+    assert len(pages) > 1 and len({*asked_about}) == len(asked_about) and len({*texts}) == len(texts)
+    assert "ann: no new page, since fewer than 3 other questions about double are left" in printed
+    assert (
+        "The present page stays" in printed and "0 pages" in printed and "don't count any more" not in printed
+    )
+    asked.hand_in("ann", asked.answer(LONG + " + 0", RIGHT_HALF))
+    assert defend(asked) == 0  # other code is asked about as if it were the first
+    assert sheet_of(asked, "ann").id != pages[-1].id
 
 
 @pytest.mark.slow

@@ -308,4 +308,4 @@ def test_a_faulty_catalog_of_the_course_is_named_and_stops_nothing(course, capsy
     path.write_text(path.read_text().replace('("2 * x", "x * x")', '("3 * y", "x")'))
     assert defend(course) == 0
     out = capsys.readouterr().out
-    assert "1 sheet about double" in out and "The course's own answers were left out: " in out
+    assert "1 page about double" in out and "The course's own answers were left out: " in out

@@ -2,7 +2,6 @@
 
 import argparse
 import random
-import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from gradekit.cli import Commands, course_and_assignments, print_lines, progress_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS
-from gradekit.course.printing import counted, printable
+from gradekit.course.printing import counted, printable, quoted
 from gradekit_integrity.cli import up_to
 
 if TYPE_CHECKING:
@@ -28,11 +27,11 @@ def add(commands: Commands) -> None:
     )
     defend.add_argument(
         "students", nargs="*", metavar="STUDENT",
-        help="give them a new sheet; default: all who have none about the code that they handed in",
+        help="give them a new page, with other questions; default: all who have none about the code that they handed in",
     )  # fmt: skip
     defend.add_argument(
         "--exercise", action="append", default=[], metavar="NAME",
-        help="ask about this answer cell; may be repeated; default: the one whose tests have the most points",
+        help="ask about this answer cell; may be repeated; default: those of the student's present page, else the one whose tests have the most points",
     )  # fmt: skip
     defend.add_argument(
         "--questions", type=up_to(5), default=3, metavar="N", help="for each exercise; default: 3, at most 5"
@@ -82,39 +81,27 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
 
     start_server(course, [assignment], options.sandbox)
     from gradekit.course.course_time import CourseTime
-    from gradekit.report.pages import folder_of, save_page
-    from gradekit_integrity.defend.collecting import hashes_of
     from gradekit_integrity.defend.course_answers import course_answers
-    from gradekit_integrity.defend.pages import defense_as_html
-    from gradekit_integrity.defend.proving import exercises_in, prove_all, sheets_for
-    from gradekit_integrity.defend.records import (
-        changing_key,
-        issue,
-        read_key,
-        with_other_code,
-        without_sheet,
-    )
+    from gradekit_integrity.defend.giving import give_pages, pages_wanted, students_without
+    from gradekit_integrity.defend.proving import prove_all
+    from gradekit_integrity.defend.records import changing_key, read_key
     from gradekit_integrity.viva.sheets import tasks_of
 
     clock = CourseTime(config=course.config)
     due = clock.read(options.due) if options.due else None
-    places = exercises_in(assignment, options.exercise)
-    tasks = tasks_of(course, assignment, [], KERNELS.get(options.sandbox, ""))
-    by_name = {task.student: task for task in tasks}
-    if unknown := [name for name in options.students if name not in by_name]:
+    tasks = {
+        task.student: task for task in tasks_of(course, assignment, [], KERNELS.get(options.sandbox, ""))
+    }
+    if unknown := [name for name in options.students if name not in tasks]:
         raise CourseError(f"{printable(unknown[0])} handed in nothing for {assignment.name}")
     key = read_key(assignment)
-    code = hashes_of(tasks, places)
-    if options.exercise:
-        without = without_sheet(key, list(by_name), code)
-    else:  # a sheet about other exercises is one, too
-        without = with_other_code(key, list(by_name), hashes_of(tasks, sorted(key.places())))
+    wanted = pages_wanted(assignment, key, tasks, options.exercise)
+    without = students_without(key, tasks, wanted, bool(options.exercise))
     students = options.students or without
-    had = {*by_name} - {*without} - {*students}
-    others = [task for name, task in by_name.items() if name not in students and not task.problem]
+    places = list(dict.fromkeys(place for name in students or tasks for place in wanted[name].places))
+    others = [task for name, task in tasks.items() if name not in students and not task.problem]
     random.Random(assignment.name).shuffle(others)
-    seeds = {name: secrets.token_hex(8) for name in students}
-    asked = [by_name[name] for name in dict.fromkeys(students)]
+    asked = [tasks[name] for name in dict.fromkeys(students)]
     proven, problems = [], []
     if asked:
         asked += others[:_OTHERS]
@@ -126,47 +113,33 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
         for one in prove_all(assignment, places, asked, options.workers) if asked else ():
             proven.append(one)
             bar.update()
-    now = datetime.now(UTC)
-    folder = folder_of(assignment) / "defense"
-    replaced = []
-    given = 0
-    # another command may have given out sheets meanwhile, so the key is read again
+    # another command may have given out pages meanwhile, so the key is read again
     with course.alone(), changing_key(assignment) as key:
-        for sheet in sorted(
-            sheets_for(proven, places, options.questions, seeds), key=lambda one: one.student
-        ):
-            if not sheet.questions:
-                problems.append(f"{sheet.student}: no sheet. {sheet.problem}")
-                continue
-            if missing := [cell for book, cell in places if (book, cell) not in sheet.questions]:
-                problems.append(f"{sheet.student}: no questions about {', '.join(missing)} on the sheet.")
-            if sheet.student in key.latest():
-                replaced.append(sheet.student)
-            issued = issue(sheet, seeds[sheet.student], now, due, code[sheet.student])
-            in_words = clock.in_words(due) if due else ""
-            save_page(
-                folder / f"{sheet.student}.html",
-                defense_as_html(assignment.name, issued, sheet.sources, in_words),
-            )
-            key.sheets.append(issued)
-            given += 1
-    dropped = sum(one.dropped for one in proven if one.student in seeds)
+        wanted = {name: wanted[name] for name in students}
+        given = give_pages(assignment, key, proven, wanted, tasks, options.questions, due, clock)
+    problems += given.problems
+    had = len(tasks.keys() - {*students} - {*without})
+    dropped = sum(one.dropped for one in proven if one.student in wanted)
     lines = [
-        f"{assignment.name}: {counted(given, 'sheet')} about {', '.join(cell for _, cell in places)}, in {folder}",
-        f"  students who already had one about their current code: {len(had)}",
+        f"{assignment.name}: {counted(len(given.students), 'page')} about {', '.join(cell for _, cell in places)}, in {given.folder}",
+        f"  students who already had one about their current code: {had}",
         f"  questions dropped, since the second run didn't confirm them: {dropped}",
+        *(f"  {one}" for one in given.notes),
     ]
-    if replaced:
-        lines.append(f"  answers to their earlier sheets don't count any more: {', '.join(replaced)}")
-    if due and due < now:
+    if due and due < datetime.now(UTC):
         lines.append(f"  --due {options.due} is past: answers whose time is known will be late")
-    if given:
+    if given.students:
         lines.append(
             f"  to ask on feedback pages, too: `nbgrader generate_feedback {assignment.name} --force`, then release them"
         )
     if problems:
         lines += [f"  {one}" for one in problems]
         lines.append(f"  ask them yourself: `gradekit viva {assignment.name}` writes questions for a talk")
+    lines += [
+        f"  another exercise, in which their answers are longer, may have enough questions: `gradekit defend {assignment.name} "
+        f"{' '.join(map(quoted, names))} --exercise {quoted(cell)}`"
+        for cell, names in given.longer.items()
+    ]
     print_lines(lines)
 
 

@@ -1,4 +1,4 @@
-"""The key: which sheets were given out, their right options, and what was marked. It stays in the course folder."""
+"""The key: which pages were given out, their right options, and what was marked. It stays in the course folder."""
 
 import contextlib
 import random
@@ -21,7 +21,11 @@ NO_FILE = "No file defense.json has come yet, so nothing was marked."
 
 
 class GivenQuestion(msgspec.Struct, frozen=True):
-    """A question as it was given out: its options in their order, and the letter of the right one."""
+    """A question as it was given out: its options in their order, and the letter of the right one.
+
+    Args:
+        kind, about: as in `ClosedQuestion`.
+    """
 
     notebook: str
     cell: str
@@ -30,6 +34,15 @@ class GivenQuestion(msgspec.Struct, frozen=True):
     calls: tuple[tuple[str, tuple[str, ...]], ...]
     options: tuple[str, ...]
     right: str
+    kind: str = ""
+    about: str = ""
+
+    def asks(self, one: ClosedQuestion) -> bool:
+        """True for the same text, or the same kind of question about the same place, whatever its inputs are."""
+        same_place = (self.kind, self.line, self.about) == (one.kind, one.line, one.about)
+        return (self.notebook, self.cell) == (one.notebook, one.cell) and (
+            same_place or self.text == one.text
+        )
 
 
 class Issued(msgspec.Struct):
@@ -93,6 +106,16 @@ class Key(msgspec.Struct):
         if points:
             self.latest()[student].deducted[place] = points
 
+    def has_asked(self, student: str, code: Mapping[str, str], one: ClosedQuestion) -> bool:
+        """True if an earlier page of the student asked this about the same code, given its hashes by exercise."""
+        place = f"{one.notebook}/{one.cell}"
+        return any(
+            given.asks(one)
+            for sheet in self.sheets
+            if sheet.student == student and place in sheet.code and sheet.code[place] == code.get(place)
+            for given in sheet.questions
+        )
+
     def places(self) -> set[tuple[str, str]]:
         """The exercises that the latest sheets are about or looked at, as notebook and cell."""
         found = {place for sheet in self.latest().values() for place in (*sheet.code, *sheet.seen)}
@@ -113,7 +136,9 @@ def _as_asked(one: ClosedQuestion, draw: random.Random) -> GivenQuestion:
     options = [one.right, *one.wrong]
     draw.shuffle(options)
     letter = LETTERS[options.index(one.right)]
-    return GivenQuestion(one.notebook, one.cell, one.line, one.text, one.calls, tuple(options), letter)
+    return GivenQuestion(
+        *(one.notebook, one.cell, one.line, one.text, one.calls, tuple(options), letter, one.kind, one.about)
+    )
 
 
 def key_path(assignment: Assignment) -> Path:
