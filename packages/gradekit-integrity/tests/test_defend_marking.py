@@ -114,7 +114,11 @@ def test_everything_that_was_left_alone_or_not_used_is_named(asked, tmp_path, ca
         gradebook.db.commit()
     assert defend(asked, "--collect", "--answers", folder, "--share", "0.5") == 0
     out = capsys.readouterr().out
-    assert "ann: double has extra credit" in out and "and 11 more files" in out
+    assert (
+        "ann: double has extra credit" in out
+        and "and 10 more files" in out
+        and "1 file without answers" in out
+    )
     table = (asked.root / "reports" / "01_double" / "defense.csv").read_text()
     assert all(name in table for name in (*names, "answers.docx", "ann: double has extra credit"))
 
@@ -221,5 +225,60 @@ def test_who_left_the_course_is_left_out_and_named(asked, capsys):
 
 def test_options_that_do_nothing_with_collect_are_refused(asked, capsys):
     for options in (("ann",), ("--due", "2026-03-01 12:00"), ("--exercise", "half")):
-        assert defend(asked, *options, "--collect") == 2
-        assert "can't be used with --collect" in capsys.readouterr().err
+        for order in ((*options, "--collect"), ("--collect", *options)):
+            assert defend(asked, *order) == 2
+            assert "can't be used with --collect" in capsys.readouterr().err
+
+
+def test_notes_stay_when_answers_are_read_from_the_other_place(asked, tmp_path, capsys):
+    """Until a file there, or answers that can be marked, resolve them."""
+    sheet = sheet_of(asked, "ann")
+    hand_in_answers(asked, "ann", "{")
+    folder = answers_in(
+        tmp_path, x=answers_for(sheet).replace('"3"', '"7"'), stranger='{"sheet": "1", "answers": {}}'
+    )
+    for options in ((), ("--answers", folder), ()):
+        assert defend(asked, "--collect", *options) == 0
+    note = rows(asked)["ann"]["note"]
+    assert "defense.json isn't a file of answers" in note and "x.json has no such option" in note
+    assert rows(asked)[""]["note"].startswith("stranger.json names a page that was not given out")
+    hand_in_answers(asked, "ann", answers_for(sheet))
+    assert defend(asked, "--collect") == 0
+    assert (rows(asked)["ann"]["outcome"], rows(asked)["ann"]["note"]) == ("defended", "")
+    hand_in_answers(asked, "ann", answers_for(sheet, wrong=1))
+    for options in ((), ("--answers", folder)):
+        assert defend(asked, "--collect", *options) == 0
+        assert "has other answers than the first time" in rows(asked)["ann"]["note"]
+
+
+def test_that_a_file_was_late_is_still_said_when_the_same_answers_count_from_elsewhere(asked, tmp_path):
+    assert defend(asked, "ann", "--due", "2026-03-01 12:00") == 0
+    text = answers_for(sheet_of(asked, "ann"))
+    path = hand_in_answers(asked, "ann", text)
+    path.with_name("timestamp.txt").write_text("2026-03-02 10:00:00 UTC")
+    folder = answers_in(tmp_path, ann=text)
+    for options in ((), ("--answers", folder), ()):
+        assert defend(asked, "--collect", *options) == 0
+    assert rows(asked)["ann"]["outcome"] == "defended"
+    assert rows(asked)["ann"]["note"] == (
+        "defense.json came after the time that the page names, so a person has to decide."
+    )
+
+
+def test_a_file_that_was_marked_in_time_is_not_late_after_another_hand_in(asked):
+    assert defend(asked, "ann", "--due", "2026-03-01 12:00") == 0
+    path = hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann")))
+    for day in (1, 2):
+        path.with_name("timestamp.txt").write_text(f"2026-03-0{day} 10:00:00 UTC")
+        assert defend(asked, "--collect") == 0
+    assert (rows(asked)["ann"]["outcome"], rows(asked)["ann"]["note"]) == ("defended", "")
+
+
+def test_who_answered_an_earlier_page_reads_so_and_that_the_new_questions_can_be_answered(asked):
+    hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann")))
+    assert defend(asked, "ann") == 0 and defend(asked, "--collect") == 0
+    page = re.sub(r"\s+", " ", feedback_page(asked, "ann"))
+    assert (
+        "A file with answers to earlier questions has come." in page and "You can still answer these." in page
+    )
+    assert "couldn't be marked" not in page

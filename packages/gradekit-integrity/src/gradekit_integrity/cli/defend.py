@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gradekit.cli import Commands, course_and_assignments, print_lines, progress_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS
-from gradekit.course.printing import counted, printable, quoted
+from gradekit.course.printing import counted, first_of, printable, quoted
 from gradekit_integrity.cli import up_to
 
 if TYPE_CHECKING:
@@ -36,7 +36,12 @@ def add(commands: Commands) -> None:
     defend.add_argument(
         "--questions", type=up_to(5), default=3, metavar="N", help="for each exercise; default: 3, at most 5"
     )
-    defend.add_argument("--due", metavar="WHEN", help="when the answers are due, such as '2026-03-09 23:59'")
+    defend.add_argument(
+        "--due",
+        metavar="WHEN",
+        help="when the answers are due, such as '2026-03-09 23:59', in the course's time zone (c.CourseTime.zone, else UTC); "
+        "default for a new page: when the present one is",
+    )
     defend.add_argument(
         "--collect", action="store_true", help="mark the files defense.json beside the hand-ins instead"
     )
@@ -155,31 +160,39 @@ def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "
         raise CourseError(f"--answers {options.answers}: there is no such folder")
     if not read_key(assignment).sheets:
         raise CourseError(
-            f"no sheets of {assignment.name} were given out: `gradekit defend {assignment.name}`"
+            f"no pages of {assignment.name} were given out: `gradekit defend {assignment.name}`"
         )
     tasks = tasks_of(course, assignment, [])
     with course.alone(), changing_key(assignment) as key:
         collected = collect_answers(course, assignment, key, options.answers, tasks)
-        if options.share is not None:
-            collected.left += take_off(course, assignment, key, options.share)
+        collected.left += take_off(course, assignment, key, options.share)
         path = write_outcomes(assignment, collected, class_table(course, assignment))
     marked = collected.marked
     how = "no points depend on them"
     if options.share:
         how = f"they decide {100 * options.share:g} % of the exercise's score"
-    elif any(sheet.deducted for sheet in key.sheets):
+    elif any(sheet.deducted for sheet in key.sheets):  # of an earlier page, too
         how = "points that --share took off before stay off, until `--collect --share 0`"
     lines = [
         f"{assignment.name}: answers of {counted(len(marked), 'student')} marked; {how}",
         f"  {path}",
         f"  to show this on feedback pages: `nbgrader generate_feedback {assignment.name} --force`, then release them",
     ]
+    for sheet in marked:
+        off, right = sum(key.taken_from(sheet.student).values()), sum((sheet.right or {}).values())
+        if off or options.share:
+            points = f"{off:g} point{'s' * (off != 1)} off"
+            lines.append(f"  {sheet.student}: {right} of {len(sheet.questions)} right, {points}")
     lines += [f"  {one}" for one in collected.left]
     problems = sorted(collected.problems.items())
     lines += [f"  {student}: {why}" for student, why in problems if student not in collected.waiting]
     lines += [f"  {one}" for one in collected.strangers[:_FILES_SHOWN]]
     if (more := len(collected.strangers) - _FILES_SHOWN) > 0:
         lines.append(f"  and {counted(more, 'more file')} that can't be used: see the last rows of the table")
+    if collected.others:
+        lines.append(
+            f"  {counted(len(collected.others), 'file')} without answers in {options.answers}: {first_of(collected.others, 3)}"
+        )
     if collected.waiting:
         lines.append(f"  no file {ANSWER_FILE} has come yet from: {', '.join(sorted(collected.waiting))}")
     if collected.removed:
