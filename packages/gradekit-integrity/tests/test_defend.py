@@ -384,7 +384,7 @@ def test_whose_points_went_is_said_by_the_command_and_its_table(asked, capsys):
     assert (
         "  ann: 2 of 3 right, 1 point off\n" in printed and "  bob: 3 of 3 right, 0 points off\n" in printed
     )
-    assert [rows(asked)[name]["points"] for name in ("ann", "bob")] == ["-1.0", ""]
+    assert [rows(asked)[name]["points"] for name in ("ann", "bob")] == ["-1", ""]
 
 
 def test_bad_input_gets_one_sentence(course, capsys):

@@ -162,7 +162,17 @@ def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTab
             outcome = "" if sheet.right is None else "defended" if student in defended else "not defended"
             off = sum(points for place, points in collected.key.taken_from(student).items() if place in tests)
             note = collected.problems.get(student, "")
-            rows.append((student, cell, len(sheet.numbers_of(exercise)), right, outcome, -off or "", note))
+            rows.append(
+                (
+                    student,
+                    cell,
+                    len(sheet.numbers_of(exercise)),
+                    right,
+                    outcome,
+                    f"{-off:g}" if off else "",
+                    note,
+                )
+            )
     strangers = dict.fromkeys(note for notes in collected.key.strangers.values() for note in notes)
     rows += [("", "", "", "", "", "", note) for note in (*collected.left, *strangers)]
     found = DefenseFound(tuple(exercises))
