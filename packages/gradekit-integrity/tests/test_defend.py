@@ -101,11 +101,15 @@ def questions(course: TinyCourse, answer: str) -> list[ClosedQuestion]:
 
 @pytest.mark.slow
 def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(course, capsys):
+    # cho's other answer is as short
     prepared(course, ann=LONG, bob=OTHER, cho="def double(x):\n    return 2 * x", dan=OTHER, eve="{{{")
     assert course.gradekit("autograde", "01_double") == 0
     assert defend(course) == 0
     printed = capsys.readouterr().out
-    assert "3 sheets about double" in printed and "cho: no sheet. There are fewer than 3 questions" in printed
+    assert (
+        "3 pages about double" in printed
+        and "cho: no page about double. Fewer than 3 questions are left" in printed
+    )
     folder = course.root / "reports" / "01_double" / "defense"
     assert sorted(path.name for path in folder.iterdir()) == ["ann.html", "bob.html", "dan.html"]
     page = (folder / "ann.html").read_text()
@@ -119,7 +123,7 @@ def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(cours
     assert sheet.id in page and sheet.seed not in page
 
     assert defend(course) == 0  # the others have theirs
-    assert "0 sheets" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
+    assert "0 pages" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
 
     feedback = feedback_page(course, "ann")
     for one in sheet.questions:
@@ -246,8 +250,8 @@ def test_no_file_that_students_write_costs_a_point_or_stops_the_command(asked, c
         json.dumps(right | {"answers": {"1": "A"}}): "leaves 2 of 3 questions open",
         json.dumps(right | {"answers": right["answers"] | {"1": "Z"}}): "has no such option as Z",
         json.dumps(right | {"answers": right["answers"] | {"99": "A"}}): "has no such option as A",
-        json.dumps(right | {"sheet": "0" * 16}): "names a sheet that was not given out",
-        answers_for(bob): "answers the sheet of bob",
+        json.dumps(right | {"sheet": "0" * 16}): "names a page that was not given out",
+        answers_for(bob): "answers the page of bob",
     }
     before = scores(asked)
     for text, why in said.items():
@@ -285,10 +289,31 @@ def test_the_first_answers_count_and_those_to_an_earlier_sheet_dont(asked, capsy
     second = sheet_of(asked, "ann")
     assert second.id != first.id and second.seed != first.seed
     defend(asked, "--collect")
-    assert "answers an earlier sheet" in rows(asked)["ann"]["note"]
+    assert "answers an earlier page" in rows(asked)["ann"]["note"]
     hand_in_answers(asked, "ann", answers_for(second))
     defend(asked, "--collect")
     assert rows(asked)["ann"]["right"] == "3"
+
+
+def test_a_new_page_asks_nothing_that_an_earlier_one_about_the_same_code_asked(asked, capsys):
+    """When too few other questions are left, the page stays, and the command says why."""
+    pages = [sheet_of(asked, "ann")]
+    for _ in range(9):
+        assert defend(asked, "ann") == 0
+        page, printed = sheet_of(asked, "ann"), capsys.readouterr().out
+        if page.id == pages[-1].id:
+            break
+        pages.append(page)
+    asked_about = [(one.kind, one.line, one.about) for page in pages for one in page.questions]
+    texts = [one.text for page in pages for one in page.questions]
+    assert len(pages) > 1 and len({*asked_about}) == len(asked_about) and len({*texts}) == len(texts)
+    assert "ann: no new page, since fewer than 3 other questions about double are left" in printed
+    assert (
+        "The present page stays" in printed and "0 pages" in printed and "don't count any more" not in printed
+    )
+    asked.hand_in("ann", asked.answer(LONG + " + 0", RIGHT_HALF))
+    assert defend(asked) == 0  # other code is asked about as if it were the first
+    assert sheet_of(asked, "ann").id != pages[-1].id
 
 
 @pytest.mark.slow
@@ -303,17 +328,20 @@ def test_late_answers_and_changed_code_go_to_a_person(course, capsys):
         path.with_name("timestamp.txt").write_text(f"2026-03-0{1 if student == 'bob' else 2} 10:00:00 UTC")
     course.hand_in("bob", course.answer(OTHER + " + 0", RIGHT_HALF))
     defend(course, "--collect")
-    assert "came after the time that the sheet names" in rows(course)["ann"]["note"]
+    assert "came after the time that the page names" in rows(course)["ann"]["note"]
     assert "is about code that has changed since" in rows(course)["bob"]["note"]
 
 
 def test_files_from_an_lms_are_found_by_their_sheet(asked, tmp_path, capsys):
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "ann_1234_defense.json").write_text(answers_for(sheet_of(asked, "ann")))
-    (tmp_path / "notes.txt").write_text("hello")
-    assert defend(asked, "--collect", "--answers", str(tmp_path)) == 0
+    folder = tmp_path / "uploads"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "ann_1234_defense.json").write_text(answers_for(sheet_of(asked, "ann")))
+    (folder / "notes.txt").write_text("hello")
+    (folder / "double.ipynb").write_text("{}" * 9_000)
+    assert defend(asked, "--collect", "--answers", str(folder)) == 0
     assert rows(asked)["ann"]["outcome"] == "defended"
-    assert "notes.txt isn't a file of answers" in capsys.readouterr().out
+    assert f"2 files without answers in {folder}: double.ipynb, notes.txt\n" in capsys.readouterr().out
+    assert "double.ipynb, notes.txt" in rows(asked)[""]["note"] and "a person" not in rows(asked)[""]["note"]
 
 
 def test_extra_credit_that_a_person_typed_in_stays(asked, capsys):
@@ -330,10 +358,42 @@ def test_extra_credit_that_a_person_typed_in_stays(asked, capsys):
     assert scores(asked) == before
 
 
+def test_a_score_that_a_person_types_counts_as_it_is(asked, capsys):
+    """What was taken off before is given back by the next command, also without a share."""
+    hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann"), wrong=3))
+    for share in (["--share", "0.5"], []):
+        assert defend(asked, "--collect", "--share", "0.5") == 0
+        before = scores(asked)["ann"]
+        type_in(asked, 9)
+        assert scores(asked)["ann"] == before - 1  # the deduction of 5 is still below it
+        capsys.readouterr()
+        assert defend(asked, "--collect", *share) == 0
+        assert "ann: double has a score that a person typed in, which counts" in capsys.readouterr().out
+        assert scores(asked)["ann"] == before + 4 and rows(asked)["ann"]["points"] == ""
+        type_in(asked, None)
+
+
+def type_in(course: TinyCourse, score: float | None) -> None:
+    with course.running.gradebook() as gradebook:
+        gradebook.find_grade("test_double", "double", "01_double", "ann").manual_score = score
+        gradebook.db.commit()
+
+
+def test_whose_points_went_is_said_by_the_command_and_its_table(asked, capsys):
+    hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann"), wrong=1))
+    hand_in_answers(asked, "bob", answers_for(sheet_of(asked, "bob")))
+    assert defend(asked, "--collect", "--share", "0.3") == 0
+    printed = capsys.readouterr().out
+    assert (
+        "  ann: 2 of 3 right, 1 point off\n" in printed and "  bob: 3 of 3 right, 0 points off\n" in printed
+    )
+    assert [rows(asked)[name]["points"] for name in ("ann", "bob")] == ["-1", ""]
+
+
 def test_bad_input_gets_one_sentence(course, capsys):
     prepared(course, ann=LONG)
     for options, sentence in {
-        ("--collect",): "no sheets of 01_double were given out",
+        ("--collect",): "no pages of 01_double were given out",
         ("--share", "0.5"): "belong to --collect",
         ("--exercise", "zoe"): "has no exercise zoe in code with tests; it has double, half",
         ("zoe",): "zoe handed in nothing",

@@ -10,6 +10,7 @@ from gradekit_integrity.defend.closed import ClosedKind
 from gradekit_integrity.defend.marking import ANSWER_FILE, Unusable, read_answers
 from gradekit_integrity.defend.records import read_key
 
+from ...gradekit.tests.tiny_course import TinyCourse
 from .test_defend import (
     LONG,
     OTHER,
@@ -113,7 +114,11 @@ def test_everything_that_was_left_alone_or_not_used_is_named(asked, tmp_path, ca
         gradebook.db.commit()
     assert defend(asked, "--collect", "--answers", folder, "--share", "0.5") == 0
     out = capsys.readouterr().out
-    assert "ann: double has extra credit" in out and "and 11 more files" in out
+    assert (
+        "ann: double has extra credit" in out
+        and "and 10 more files" in out
+        and "1 file without answers" in out
+    )
     table = (asked.root / "reports" / "01_double" / "defense.csv").read_text()
     assert all(name in table for name in (*names, "answers.docx", "ann: double has extra credit"))
 
@@ -140,9 +145,13 @@ def test_the_page_says_that_a_file_has_come_and_was_not_marked(asked):
     assert "couldn't be marked" in feedback_page(asked, "ann")
 
 
-@pytest.mark.slow
-def test_a_page_about_other_exercises_is_not_replaced_unless_asked_for_and_then_named(course, capsys):
-    lines = "def half(x):\n    one = x * 4\n    two = one / 2\n    three = two - x\n    return x - three / 2"
+#: a right answer to the other exercise
+LINES = "def half(x):\n    one = x * 4\n    two = one / 2\n    three = two - x\n    return x - three / 2"
+
+
+@pytest.fixture
+def both(course: TinyCourse) -> TinyCourse:
+    """Both exercises can be asked about."""
     course.checks.with_name("viva.py").write_text(
         "from gradekit.checks import try_it\n\n\n"
         + "\n\n".join(
@@ -150,25 +159,58 @@ def test_a_page_about_other_exercises_is_not_replaced_unless_asked_for_and_then_
             for name in ("double", "half")
         )
     )
-    course.hand_in("ann", course.answer(LONG, lines))
+    return course
+
+
+@pytest.mark.slow
+def test_a_page_about_other_exercises_is_not_replaced_unless_asked_for_and_then_named(both, capsys):
+    course = both
+    course.hand_in("ann", course.answer(LONG, LINES))
     assert course.gradekit("autograde", "01_double") == 0
     assert defend(course, "ann", "--exercise", "half") == 0
     sheet = sheet_of(course, "ann")
     capsys.readouterr()
     assert defend(course) == 0
-    assert "0 sheets" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
+    assert "0 pages" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
     assert defend(course, "--exercise", "double") == 0
-    assert "answers to their earlier sheets don't count any more: ann\n" in capsys.readouterr().out
-    course.hand_in("ann", course.answer(OTHER, lines))
+    assert "answers to their earlier pages don't count any more: ann\n" in capsys.readouterr().out
+    course.hand_in("ann", course.answer(OTHER, LINES))
     assert course.gradekit("autograde", "01_double") == 0
     assert defend(course) == 0 and len(read_key(course.assignment).sheets) == 3
+
+
+@pytest.mark.parametrize("due", ["2099-03-01 12:00", "2026-03-01 12:00", ""])
+def test_a_new_page_is_about_the_exercise_of_the_present_one_and_due_when_that_was(both, capsys, due):
+    both.hand_in("ann", both.answer(LONG, LINES))
+    assert defend(both, "--exercise", "half", *(["--due", due] if due else [])) == 0
+    both.hand_in("ann", both.answer(LONG, LINES + " + 0"))
+    capsys.readouterr()
+    assert defend(both, "ann") == 0
+    printed, page = capsys.readouterr().out, sheet_of(both, "ann")
+    assert "1 page about half," in printed and {one.cell for one in page.questions} == {"half"}
+    if due.startswith("2099"):
+        assert "ann: due 2099-03-01 12:00 UTC, as on the earlier page" in printed and page.due
+    else:
+        assert "ann: the new page names no time by which answers are due" in printed and not page.due
+
+
+def test_who_has_no_page_is_offered_one_about_a_longer_answer_which_the_advice_gives(both, capsys):
+    short = "def double(x):\n    return 2 * x"
+    both.hand_in("ann", both.answer(short, LINES))
+    both.hand_in("bob", both.answer(short, short.replace("double", "half")))
+    assert defend(both) == 0
+    printed = capsys.readouterr().out
+    advice = "gradekit defend 01_double ann --exercise half"
+    assert f"`{advice}`" in printed and "bob" not in printed[printed.index("another exercise") :]
+    assert defend(both, *advice.split()[3:]) == 0
+    assert "1 page about half" in capsys.readouterr().out
 
 
 @pytest.mark.slow
 def test_an_exercise_that_a_page_leaves_out_is_named(course, capsys):
     prepared(course, ann=LONG)
     assert defend(course, "--exercise", "double", "--exercise", "half") == 0
-    assert "ann: no questions about half on the sheet." in capsys.readouterr().out
+    assert "ann: no questions about half on the page." in capsys.readouterr().out
 
 
 def test_who_left_the_course_is_left_out_and_named(asked, capsys):
@@ -183,5 +225,60 @@ def test_who_left_the_course_is_left_out_and_named(asked, capsys):
 
 def test_options_that_do_nothing_with_collect_are_refused(asked, capsys):
     for options in (("ann",), ("--due", "2026-03-01 12:00"), ("--exercise", "half")):
-        assert defend(asked, *options, "--collect") == 2
-        assert "can't be used with --collect" in capsys.readouterr().err
+        for order in ((*options, "--collect"), ("--collect", *options)):
+            assert defend(asked, *order) == 2
+            assert "can't be used with --collect" in capsys.readouterr().err
+
+
+def test_notes_stay_when_answers_are_read_from_the_other_place(asked, tmp_path, capsys):
+    """Until a file there, or answers that can be marked, resolve them."""
+    sheet = sheet_of(asked, "ann")
+    hand_in_answers(asked, "ann", "{")
+    folder = answers_in(
+        tmp_path, x=answers_for(sheet).replace('"3"', '"7"'), stranger='{"sheet": "1", "answers": {}}'
+    )
+    for options in ((), ("--answers", folder), ()):
+        assert defend(asked, "--collect", *options) == 0
+    note = rows(asked)["ann"]["note"]
+    assert "defense.json isn't a file of answers" in note and "x.json has no such option" in note
+    assert rows(asked)[""]["note"].startswith("stranger.json names a page that was not given out")
+    hand_in_answers(asked, "ann", answers_for(sheet))
+    assert defend(asked, "--collect") == 0
+    assert (rows(asked)["ann"]["outcome"], rows(asked)["ann"]["note"]) == ("defended", "")
+    hand_in_answers(asked, "ann", answers_for(sheet, wrong=1))
+    for options in ((), ("--answers", folder)):
+        assert defend(asked, "--collect", *options) == 0
+        assert "has other answers than the first time" in rows(asked)["ann"]["note"]
+
+
+def test_that_a_file_was_late_is_still_said_when_the_same_answers_count_from_elsewhere(asked, tmp_path):
+    assert defend(asked, "ann", "--due", "2026-03-01 12:00") == 0
+    text = answers_for(sheet_of(asked, "ann"))
+    path = hand_in_answers(asked, "ann", text)
+    path.with_name("timestamp.txt").write_text("2026-03-02 10:00:00 UTC")
+    folder = answers_in(tmp_path, ann=text)
+    for options in ((), ("--answers", folder), ()):
+        assert defend(asked, "--collect", *options) == 0
+    assert rows(asked)["ann"]["outcome"] == "defended"
+    assert rows(asked)["ann"]["note"] == (
+        "defense.json came after the time that the page names, so a person has to decide."
+    )
+
+
+def test_a_file_that_was_marked_in_time_is_not_late_after_another_hand_in(asked):
+    assert defend(asked, "ann", "--due", "2026-03-01 12:00") == 0
+    path = hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann")))
+    for day in (1, 2):
+        path.with_name("timestamp.txt").write_text(f"2026-03-0{day} 10:00:00 UTC")
+        assert defend(asked, "--collect") == 0
+    assert (rows(asked)["ann"]["outcome"], rows(asked)["ann"]["note"]) == ("defended", "")
+
+
+def test_who_answered_an_earlier_page_reads_so_and_that_the_new_questions_can_be_answered(asked):
+    hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann")))
+    assert defend(asked, "ann") == 0 and defend(asked, "--collect") == 0
+    page = re.sub(r"\s+", " ", feedback_page(asked, "ann"))
+    assert (
+        "A file with answers to earlier questions has come." in page and "You can still answer these." in page
+    )
+    assert "couldn't be marked" not in page

@@ -225,7 +225,7 @@ def test_what_a_single_friend_with_nearly_the_same_code_knows_counts_in_a_large_
     call = (("f(x)", ("x: 1",)),)
     wrong = ("`(1,)`", "`(2,)`")
     first, second = [
-        ClosedQuestion(ClosedKind.SHAPE, "nb", "f", line, f"{name}?", "`(3,)`", call, wrong, name, name)
+        ClosedQuestion(ClosedKind.SHAPE, "nb", "f", line, f"{name}?", f"`({line},)`", call, wrong, name, name)
         for line, name in enumerate("st", 3)
     ]
     own = Knowledge(("a", "b", "c", "d"), [first, second])
@@ -233,6 +233,20 @@ def test_what_a_single_friend_with_nearly_the_same_code_knows_counts_in_a_large_
     others = [known(f"other {number}", "`(1,)`") for number in range(200)]
     for seed in "abcdefgh":
         assert choose_closed(own, [friend, *others], 1, seed) == [second]
+
+
+def test_no_two_questions_of_a_page_have_the_same_right_option():
+    """Else "always line 3" would be a defense, whatever the questions are."""
+    call = (("f(x)", ("x: 1",)),)
+    lines = {"Which line is first?": "Line 3.", "Which line is next?": "Line 3.", "Where does it stop?": "In line 3.",
+             "Of which type?": "`TypeError`, in line 3.", "Which shape?": "`(3,)`", "How often?": "Twice."}  # fmt: skip
+    found = [
+        ClosedQuestion(kind, "nb", "f", line, text, right, call, ("Line 1.", "Line 2."), text, text)
+        for line, (kind, (text, right)) in enumerate(zip(ClosedKind, lines.items(), strict=False), 2)
+    ]
+    for seed in "abcdefgh":
+        chosen = choose_closed(Knowledge(("a",), found), [], 5, seed)
+        assert len(chosen) == 3 and len([one for one in chosen if "ine 3." in one.right]) == 1
 
 
 def with_code(code: str, *rights: str) -> Knowledge:
@@ -250,21 +264,21 @@ def with_code(code: str, *rights: str) -> Knowledge:
 
 def test_with_little_other_code_what_nearly_the_same_code_answers_is_left_out():
     """Nobody else's code is different, so all that is known is what edits of this code answer."""
-    three = "`(3,)`"
-    own = with_code("abcdef", three, three)
-    edits = [with_code(f"abcde{other}", "?", three) for other in "wxyz"]
+    three, four = "`(3,)`", "`(4,)`"
+    own = with_code("abcdef", three, four)
+    edits = [with_code(f"abcde{other}", "?", four) for other in "wxyz"]
     assert choose_closed(own, edits, 1, "") == own.questions[:1]
-    assert choose_closed(own, [with_code("abcdew", three, three)], 1, "") == []
+    assert choose_closed(own, [with_code("abcdew", three, four)], 1, "") == []
     different = [with_code(other * 6, "`(1,)`", "`(1,)`") for other in "ghijk"]
     assert len(choose_closed(own, [*edits, *different], 2, "")) == 2
 
 
 def test_nothing_is_asked_where_each_other_code_would_know_too_much_if_it_were_not_known():
     """Each of them answers two of eight questions, and no two the same, so what is left out says nothing about another."""
-    three = "`(3,)`"
-    own = with_code("abcdef", *[three] * 8)
+    rights = [f"`({size},)`" for size in range(3, 11)]
+    own = with_code("abcdef", *rights)
     others = [
-        with_code(other * 6, *(three if place // 2 == number else "?" for place in range(8)))
+        with_code(other * 6, *(right if place // 2 == number else "?" for place, right in enumerate(rights)))
         for number, other in enumerate("wxyz")
     ]
     assert choose_closed(own, others[:1], 3, "") != []
@@ -294,4 +308,4 @@ def test_a_faulty_catalog_of_the_course_is_named_and_stops_nothing(course, capsy
     path.write_text(path.read_text().replace('("2 * x", "x * x")', '("3 * y", "x")'))
     assert defend(course) == 0
     out = capsys.readouterr().out
-    assert "1 sheet about double" in out and "The course's own answers were left out: " in out
+    assert "1 page about double" in out and "The course's own answers were left out: " in out

@@ -2,7 +2,6 @@
 
 import argparse
 import random
-import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from gradekit.cli import Commands, course_and_assignments, print_lines, progress_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS
-from gradekit.course.printing import counted, printable
+from gradekit.course.printing import counted, first_of, printable, quoted
 from gradekit_integrity.cli import up_to
 
 if TYPE_CHECKING:
@@ -28,16 +27,21 @@ def add(commands: Commands) -> None:
     )
     defend.add_argument(
         "students", nargs="*", metavar="STUDENT",
-        help="give them a new sheet; default: all who have none about the code that they handed in",
+        help="give them a new page, with other questions; default: all who have none about the code that they handed in",
     )  # fmt: skip
     defend.add_argument(
         "--exercise", action="append", default=[], metavar="NAME",
-        help="ask about this answer cell; may be repeated; default: the one whose tests have the most points",
+        help="ask about this answer cell; may be repeated; default: those of the student's present page, else the one whose tests have the most points",
     )  # fmt: skip
     defend.add_argument(
         "--questions", type=up_to(5), default=3, metavar="N", help="for each exercise; default: 3, at most 5"
     )
-    defend.add_argument("--due", metavar="WHEN", help="when the answers are due, such as '2026-03-09 23:59'")
+    defend.add_argument(
+        "--due",
+        metavar="WHEN",
+        help="when the answers are due, such as '2026-03-09 23:59', in the course's time zone (c.CourseTime.zone, else UTC); "
+        "default for a new page: when the present one is",
+    )
     defend.add_argument(
         "--collect", action="store_true", help="mark the files defense.json beside the hand-ins instead"
     )
@@ -82,39 +86,27 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
 
     start_server(course, [assignment], options.sandbox)
     from gradekit.course.course_time import CourseTime
-    from gradekit.report.pages import folder_of, save_page
-    from gradekit_integrity.defend.collecting import hashes_of
     from gradekit_integrity.defend.course_answers import course_answers
-    from gradekit_integrity.defend.pages import defense_as_html
-    from gradekit_integrity.defend.proving import exercises_in, prove_all, sheets_for
-    from gradekit_integrity.defend.records import (
-        changing_key,
-        issue,
-        read_key,
-        with_other_code,
-        without_sheet,
-    )
+    from gradekit_integrity.defend.giving import give_pages, pages_wanted, students_without
+    from gradekit_integrity.defend.proving import prove_all
+    from gradekit_integrity.defend.records import changing_key, read_key
     from gradekit_integrity.viva.sheets import tasks_of
 
     clock = CourseTime(config=course.config)
     due = clock.read(options.due) if options.due else None
-    places = exercises_in(assignment, options.exercise)
-    tasks = tasks_of(course, assignment, [], KERNELS.get(options.sandbox, ""))
-    by_name = {task.student: task for task in tasks}
-    if unknown := [name for name in options.students if name not in by_name]:
+    tasks = {
+        task.student: task for task in tasks_of(course, assignment, [], KERNELS.get(options.sandbox, ""))
+    }
+    if unknown := [name for name in options.students if name not in tasks]:
         raise CourseError(f"{printable(unknown[0])} handed in nothing for {assignment.name}")
     key = read_key(assignment)
-    code = hashes_of(tasks, places)
-    if options.exercise:
-        without = without_sheet(key, list(by_name), code)
-    else:  # a sheet about other exercises is one, too
-        without = with_other_code(key, list(by_name), hashes_of(tasks, sorted(key.places())))
+    wanted = pages_wanted(assignment, key, tasks, options.exercise)
+    without = students_without(key, tasks, wanted, bool(options.exercise))
     students = options.students or without
-    had = {*by_name} - {*without} - {*students}
-    others = [task for name, task in by_name.items() if name not in students and not task.problem]
+    places = list(dict.fromkeys(place for name in students or tasks for place in wanted[name].places))
+    others = [task for name, task in tasks.items() if name not in students and not task.problem]
     random.Random(assignment.name).shuffle(others)
-    seeds = {name: secrets.token_hex(8) for name in students}
-    asked = [by_name[name] for name in dict.fromkeys(students)]
+    asked = [tasks[name] for name in dict.fromkeys(students)]
     proven, problems = [], []
     if asked:
         asked += others[:_OTHERS]
@@ -126,50 +118,36 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
         for one in prove_all(assignment, places, asked, options.workers) if asked else ():
             proven.append(one)
             bar.update()
-    now = datetime.now(UTC)
-    folder = folder_of(assignment) / "defense"
-    replaced = []
-    given = 0
-    # another command may have given out sheets meanwhile, so the key is read again
+    # another command may have given out pages meanwhile, so the key is read again
     with course.alone(), changing_key(assignment) as key:
-        for sheet in sorted(
-            sheets_for(proven, places, options.questions, seeds), key=lambda one: one.student
-        ):
-            if not sheet.questions:
-                problems.append(f"{sheet.student}: no sheet. {sheet.problem}")
-                continue
-            if missing := [cell for book, cell in places if (book, cell) not in sheet.questions]:
-                problems.append(f"{sheet.student}: no questions about {', '.join(missing)} on the sheet.")
-            if sheet.student in key.latest():
-                replaced.append(sheet.student)
-            issued = issue(sheet, seeds[sheet.student], now, due, code[sheet.student])
-            in_words = clock.in_words(due) if due else ""
-            save_page(
-                folder / f"{sheet.student}.html",
-                defense_as_html(assignment.name, issued, sheet.sources, in_words),
-            )
-            key.sheets.append(issued)
-            given += 1
-    dropped = sum(one.dropped for one in proven if one.student in seeds)
+        wanted = {name: wanted[name] for name in students}
+        given = give_pages(assignment, key, proven, wanted, tasks, options.questions, due, clock)
+    problems += given.problems
+    had = len(tasks.keys() - {*students} - {*without})
+    dropped = sum(one.dropped for one in proven if one.student in wanted)
     lines = [
-        f"{assignment.name}: {counted(given, 'sheet')} about {', '.join(cell for _, cell in places)}, in {folder}",
-        f"  students who already had one about their current code: {len(had)}",
+        f"{assignment.name}: {counted(len(given.students), 'page')} about {', '.join(cell for _, cell in places)}, in {given.folder}",
+        f"  students who already had one about their current code: {had}",
         f"  questions dropped, since the second run didn't confirm them: {dropped}",
+        *(f"  {one}" for one in given.notes),
     ]
-    if replaced:
-        lines.append(f"  answers to their earlier sheets don't count any more: {', '.join(replaced)}")
-    if due and due < now:
+    if due and due < datetime.now(UTC):
         lines.append(f"  --due {options.due} is past: answers whose time is known will be late")
-    if given:
+    if given.students:
         lines.append(
             f"  to ask on feedback pages, too: `nbgrader generate_feedback {assignment.name} --force`, then release them"
         )
     if problems:
         lines += [f"  {one}" for one in problems]
-        exercises = "".join(f" --exercise {cell}" for _, cell in places)
+        exercises = "".join(f" --exercise {quoted(cell)}" for _, cell in places)
         lines.append(
             f"  ask them yourself: `gradekit viva {assignment.name}{exercises}` writes questions for a talk"
         )
+    lines += [
+        f"  another exercise, in which their answers are longer, may have enough questions: `gradekit defend {assignment.name} "
+        f"{' '.join(map(quoted, names))} --exercise {quoted(cell)}`"
+        for cell, names in given.longer.items()
+    ]
     print_lines(lines)
 
 
@@ -185,31 +163,39 @@ def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "
         raise CourseError(f"--answers {options.answers}: there is no such folder")
     if not read_key(assignment).sheets:
         raise CourseError(
-            f"no sheets of {assignment.name} were given out: `gradekit defend {assignment.name}`"
+            f"no pages of {assignment.name} were given out: `gradekit defend {assignment.name}`"
         )
     tasks = tasks_of(course, assignment, [])
     with course.alone(), changing_key(assignment) as key:
         collected = collect_answers(course, assignment, key, options.answers, tasks)
-        if options.share is not None:
-            collected.left += take_off(course, assignment, key, options.share)
+        collected.left += take_off(course, assignment, key, options.share)
         path = write_outcomes(assignment, collected, class_table(course, assignment))
     marked = collected.marked
     how = "no points depend on them"
     if options.share:
         how = f"they decide {100 * options.share:g} % of the exercise's score"
-    elif any(sheet.deducted for sheet in key.sheets):
+    elif any(sheet.deducted for sheet in key.sheets):  # of an earlier page, too
         how = "points that --share took off before stay off, until `--collect --share 0`"
     lines = [
         f"{assignment.name}: answers of {counted(len(marked), 'student')} marked; {how}",
         f"  {path}",
         f"  to show this on feedback pages: `nbgrader generate_feedback {assignment.name} --force`, then release them",
     ]
+    for sheet in marked:
+        off, right = sum(key.taken_from(sheet.student).values()), sum((sheet.right or {}).values())
+        if off or options.share:
+            points = f"{off:g} point{'s' * (off != 1)} off"
+            lines.append(f"  {sheet.student}: {right} of {len(sheet.questions)} right, {points}")
     lines += [f"  {one}" for one in collected.left]
     problems = sorted(collected.problems.items())
     lines += [f"  {student}: {why}" for student, why in problems if student not in collected.waiting]
     lines += [f"  {one}" for one in collected.strangers[:_FILES_SHOWN]]
     if (more := len(collected.strangers) - _FILES_SHOWN) > 0:
         lines.append(f"  and {counted(more, 'more file')} that can't be used: see the last rows of the table")
+    if collected.others:
+        lines.append(
+            f"  {counted(len(collected.others), 'file')} without answers in {options.answers}: {first_of(collected.others, 3)}"
+        )
     if collected.waiting:
         lines.append(f"  no file {ANSWER_FILE} has come yet from: {', '.join(sorted(collected.waiting))}")
     if collected.removed:

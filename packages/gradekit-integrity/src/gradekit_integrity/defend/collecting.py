@@ -9,6 +9,7 @@ import nbformat
 
 from gradekit.course import Assignment
 from gradekit.course.cells import find_cell
+from gradekit.course.printing import counted, printable
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.pages import DefendedExercise, DefenseFound, folder_of
 from gradekit.report.table import ClassTable, removed_students, write_rows
@@ -16,16 +17,16 @@ from gradekit.submission.extra_files import time_handed_in
 from gradekit_integrity.defend.marking import (
     AnswerFile,
     answer_files_in,
+    is_of_another_kind,
     mark_file,
     unclear_sheets,
 )
 from gradekit_integrity.defend.proving import code_hash
-from gradekit_integrity.defend.records import NO_FILE, Issued, Key
+from gradekit_integrity.defend.records import NO_FILE, TO_A_PERSON, Issued, Key
 from gradekit_integrity.viva.running import tests_of
 from gradekit_integrity.viva.sheets import ToAsk
 
-_COLUMNS = ("student", "exercise", "questions", "right", "outcome", "note")
-_TO_A_PERSON = "so a person has to ask."
+_COLUMNS = ("student", "exercise", "questions", "right", "outcome", "points", "note")
 
 
 @dataclass
@@ -33,6 +34,8 @@ class Collected:
     """What came of the files: sentences about those that a person has to look at, by student, and about files of nobody.
 
     Args:
+        strangers: sentences about files of nobody, in the place that was read.
+        others: the names of files there that are no answers.
         waiting: the students from whom no file has come.
         left: sentences about grades that were left alone.
         removed: students who left the course, whose sheets don't count.
@@ -41,6 +44,7 @@ class Collected:
     key: Key
     problems: dict[str, str] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     removed: set[str] = field(default_factory=set)
@@ -62,25 +66,43 @@ def collect_answers(
     current = current_code(tasks)
     files = list(answer_files_in(folder) if folder else _beside(course, assignment, collected.removed))
     unclear = unclear_sheets(files, key, current)
+    found: dict[str, list[str]] = {}
     for file in files:
+        if folder and is_of_another_kind(file.path):
+            collected.others.append(printable(str(file.path.relative_to(folder)), 80))
+            continue
         student, problem = mark_file(file, key, current, unclear)
         if student in collected.removed:
             continue
-        if problem and student:
-            collected.problems[student] = problem
+        if student in collected.latest:
+            found.setdefault(student, []).extend([problem] if problem else [])
         elif problem:
-            collected.strangers.append(problem)
+            collected.strangers.append(f"{student}: {problem}" if student else problem)
+    place = str(folder.resolve()) if folder else ""
     for student, sheet in collected.latest.items():
-        if sheet.right is None:
-            sheet.problem = collected.problems.get(student) or sheet.problem or NO_FILE
-            if sheet.problem == NO_FILE:
-                collected.waiting.append(student)
-            collected.problems[student] = sheet.problem
-        else:
-            sheet.problem = ""
-            if collected.problems.get(student, "").endswith(_TO_A_PERSON):
-                del collected.problems[student]  # another file was marked
+        if student in found:  # else what was noted about this place stays
+            sheet.notes[place] = found[student]
+        if sheet.right is not None:  # some file was marked
+            sheet.notes = {
+                where: [note for note in notes if not note.endswith(TO_A_PERSON)]
+                for where, notes in sheet.notes.items()
+            }
+        if sheet.all_notes:
+            collected.problems[student] = " ".join(sheet.all_notes)
+        elif sheet.right is None:
+            collected.problems[student] = NO_FILE
+            collected.waiting.append(student)
+    about_others = _about_others(folder, collected.others)
+    key.strangers = {
+        where: notes for where, notes in key.strangers.items() if not where or Path(where).is_dir()
+    }
+    key.strangers[place] = collected.strangers + ([about_others] if about_others else [])
     return collected
+
+
+def _about_others(folder: Path | None, names: Sequence[str]) -> str:
+    """A sentence for the table; empty without such files."""
+    return f"{counted(len(names), 'file')} in {folder} without answers: {', '.join(names)}" if names else ""
 
 
 def _beside(course: RunningCourse, assignment: Assignment, removed: Set[str]) -> Iterator[AnswerFile]:
@@ -115,6 +137,7 @@ def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTab
     exercises = []
     for exercise in dict.fromkeys(place for sheet in latest.values() for place in sheet.code):
         notebook, _, cell = exercise.partition("/")
+        tests = [f"{notebook}/{test}" for test in tests_of(assignment.released(notebook), cell)]
         labels = [
             label for test in tests_of(assignment.released(notebook), cell)
             for label in (test, f"{notebook}/{test}") if label in table.maximum
@@ -122,7 +145,7 @@ def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTab
         passed = {
             row.student
             for row in table.members
-            if labels and all(_is_full(row.points.get(label), table.maximum[label], latest.get(row.student), f"{notebook}/{label.rpartition('/')[2]}") for label in labels)
+            if labels and all(_is_full(row.points.get(label), table.maximum[label], collected.key.taken_from(row.student), f"{notebook}/{label.rpartition('/')[2]}") for label in labels)
         }  # fmt: skip
         asked = {student: sheet for student, sheet in latest.items() if exercise in sheet.code}
         marked = {student: sheet for student, sheet in asked.items() if sheet.right is not None}
@@ -137,9 +160,21 @@ def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTab
         for student, sheet in sorted(asked.items()):
             right = (sheet.right or {}).get(exercise, "")
             outcome = "" if sheet.right is None else "defended" if student in defended else "not defended"
+            off = sum(points for place, points in collected.key.taken_from(student).items() if place in tests)
             note = collected.problems.get(student, "")
-            rows.append((student, cell, len(sheet.numbers_of(exercise)), right, outcome, note))
-    rows += [("", "", "", "", "", note) for note in (*collected.left, *collected.strangers)]
+            rows.append(
+                (
+                    student,
+                    cell,
+                    len(sheet.numbers_of(exercise)),
+                    right,
+                    outcome,
+                    f"{-off:g}" if off else "",
+                    note,
+                )
+            )
+    strangers = dict.fromkeys(note for notes in collected.key.strangers.values() for note in notes)
+    rows += [("", "", "", "", "", "", note) for note in (*collected.left, *strangers)]
     found = DefenseFound(tuple(exercises))
     path = folder_of(assignment) / "defense.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -148,10 +183,9 @@ def write_outcomes(assignment: Assignment, collected: Collected, table: ClassTab
     return path
 
 
-def _is_full(score: float | None, maximum: float, sheet: Issued | None, place: str) -> bool:
+def _is_full(score: float | None, maximum: float, taken: Mapping[str, float], place: str) -> bool:
     """True for full marks, before what a defense took off."""
-    off = sheet.deducted.get(place, 0.0) if sheet is not None else 0.0
-    return score is not None and score + off >= maximum - 1e-9
+    return score is not None and score + taken.get(place, 0.0) >= maximum - 1e-9
 
 
 def source_of(task: ToAsk, place: tuple[str, str]) -> str:

@@ -20,11 +20,12 @@ from gradekit_integrity.viva.running import tests_of
 _EQUAL = 1e-9
 
 
-def take_off(course: RunningCourse, assignment: Assignment, key: Key, share: float) -> list[str]:
+def take_off(course: RunningCourse, assignment: Assignment, key: Key, share: float | None) -> list[str]:
     """Take the share of each exercise's score that was not defended off in the gradebook, in a block of `changing_key`.
 
-    Nothing is taken off without a marked sheet, and nothing is changed where a person has decided. Called again, it
-    replaces what it took off before. Returns a sentence for each grade that it leaves to a person.
+    Nothing is taken off without a marked page, and nothing is left off a score that a person typed: it counts as it is.
+    Called again, it replaces what it took off before; without a share, it only gives that back where a person typed a
+    score. Returns a sentence for each grade where a person decided.
     """
     exercises = {
         f"{name}/{test}": f"{name}/{cell}"
@@ -33,12 +34,19 @@ def take_off(course: RunningCourse, assignment: Assignment, key: Key, share: flo
         }
         for test in tests_of(assignment.released(name), cell)
     }
+    given_back: list[str] = []
     with course.gradebook() as gradebook:
         while True:
             left: list[str] = []
             changes = list(_changes(gradebook, assignment, key, share, exercises, left))
             if not changes:
-                return left
+                return left + given_back
+            given_back += [
+                f"{student}: {exercise_name(grade.cell.name)} has a score that a person typed in, which counts as it is: what was "
+                f"taken off before ({-(grade.extra_credit or 0.0):g}) was given back"
+                for student, _, grade, _ in changes
+                if grade.manual_score is not None
+            ]
             for student, place, _, off in changes:
                 key.latest()[student].writing[place] = off
             store_key(assignment, key)
@@ -55,7 +63,7 @@ def _changes(
     gradebook: Gradebook,
     assignment: Assignment,
     key: Key,
-    share: float,
+    share: float | None,
     exercises: dict[str, str],
     left: list[str],
 ) -> Iterator[tuple[str, str, Grade, float]]:
@@ -66,20 +74,24 @@ def _changes(
         sheet, exercise = latest.get(student), exercises.get(place, "")
         if sheet is None or exercise not in sheet.code:
             continue
-        off = round(share * (grade.auto_score or 0.0) * _missed(sheet, exercise), 2)
         present = -(grade.extra_credit or 0.0)
+        is_typed = grade.manual_score is not None
+        if share is None and not is_typed:
+            continue
+        missed = _missed(sheet, exercise)
+        off = 0.0 if is_typed else round((share or 0.0) * (grade.auto_score or 0.0) * missed, 2)
         if present and not _is_among(present, key.may_have_taken(student, place)):
             left.append(
                 f"{student}: {exercise_name(grade.cell.name)} has extra credit that a person typed in, so it was left alone"
             )
             key.set_taken(student, place, 0.0)
-        elif grade.manual_score is not None and off:
-            left.append(
-                f"{student}: {exercise_name(grade.cell.name)} was scored by a person, so it was left alone"
-            )
         elif abs(off - present) > _EQUAL:
             yield student, place, grade, off
         else:
+            if is_typed and share and missed:
+                left.append(
+                    f"{student}: {exercise_name(grade.cell.name)} was scored by a person, so nothing was taken off"
+                )
             key.set_taken(student, place, off)
 
 

@@ -1,6 +1,7 @@
 """What somebody who has only another answer would say, and which questions that gives away."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ _ENOUGH = 3
 _SAME_KIND, _SAME_LINE, _SAME_ABOUT = 1, 3, 4
 #: what a question loses that all others can answer, and as much if all with nearly the same code can
 _KNOWN = 10
+_LINE = re.compile(r"\bline (\d+)\.$", re.IGNORECASE)
 #: for each question, how much more often than by chance somebody is right
 _More = list[float]
 
@@ -69,6 +71,7 @@ def _places(one: ClosedQuestion) -> Iterable[tuple[object, ...]]:
 def choose_closed(own: Knowledge, others: Iterable[Knowledge], count: int, seed: str) -> list[ClosedQuestion]:
     """At most `count` questions about different lines and kinds; the same for the same seed.
 
+    No two have the same right option, so that always choosing the same one doesn't defend an answer.
     None is one that other code answers, and those come first that even nearly the same code doesn't. If there is too
     little other code to tell, what is nearly the same counts as other code, beginning with the most different. There are
     no questions if others, each taken for unknown in turn, would on average have answered too many of those chosen then.
@@ -144,5 +147,12 @@ def _cost(one: ClosedQuestion, chosen: Sequence[ClosedQuestion]) -> float:
 
 
 def _is_repeated(one: ClosedQuestion, other: ClosedQuestion) -> bool:
-    """True if they differ in their inputs only: those who know one know the other."""
-    return (one.kind, one.line, one.about) == (other.kind, other.line, other.about)
+    """True if they differ in their inputs only, or one option is right in both: those who know one know the other."""
+    same_place = (one.kind, one.line, one.about) == (other.kind, other.line, other.about)
+    return same_place or said_by(one.right) == said_by(other.right)
+
+
+def said_by(option: str) -> str:
+    """Equal for options that say the same in other words: `Line 13.` and `In line 13.`, whatever stops there."""
+    line = _LINE.search(option)
+    return line[1] if line else option

@@ -13,12 +13,13 @@ import msgspec
 
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
-from gradekit_integrity.defend.records import LETTERS, Issued, Key
+from gradekit_integrity.defend.records import EARLIER, LETTERS, TO_A_PERSON, Issued, Key
 
 ANSWER_FILE = "defense.json"
 #: a file of 30 answers has 500 bytes
 _MOST_BYTES = 10_000
 _MOST_FILES = 5_000
+_LATE = "came after the time that the page names"
 _SHEET = re.compile(r'"sheet"\s*:\s*"\s*(\w{1,40})')
 #: what editors make of the quotes of a file that is written by hand
 _QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'))
@@ -55,6 +56,33 @@ def read_answers(path: Path) -> tuple[str, dict[str, str]]:
     Raises:
         Unusable: it isn't such a file.
     """
+    text = _text_of(path)
+    try:
+        read = msgspec.json.decode(text, type=_Answers)
+    except (ValueError, RecursionError):
+        named = _SHEET.search(text)
+        raise Unusable("isn't a file of answers as the page saves it", named[1] if named else "") from None
+    return read.sheet.strip(), {number: letter.strip().upper() for number, letter in read.answers.items()}
+
+
+def is_of_another_kind(path: Path) -> bool:
+    """True for a file that nobody meant as answers: neither its name nor its text looks like that."""
+    name = path.name.casefold()
+    if "defense" in name or name.endswith(".json"):
+        return False
+    try:
+        text = _text_of(path).casefold()
+    except Unusable:
+        return True
+    return "sheet" not in text or "answers" not in text
+
+
+def _text_of(path: Path) -> str:
+    """The text of a short file; empty if its encoding isn't known.
+
+    Raises:
+        Unusable: it can't be read, or is too long.
+    """
     try:
         with open_safely(path) as file:
             found = os.fstat(file.fileno())
@@ -65,15 +93,11 @@ def read_answers(path: Path) -> tuple[str, dict[str, str]]:
             content = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise Unusable(f"can't be read ({error.strerror})") from None
-    text = ""
+    utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
-        utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        text = content.decode("utf-16" if utf16 else "utf-8-sig").translate(_QUOTES)
-        read = msgspec.json.decode(text, type=_Answers)
-    except (ValueError, RecursionError):
-        named = _SHEET.search(text)
-        raise Unusable("isn't a file of answers as the page saves it", named[1] if named else "") from None
-    return read.sheet.strip(), {number: letter.strip().upper() for number, letter in read.answers.items()}
+        return content.decode("utf-16" if utf16 else "utf-8-sig").translate(_QUOTES)
+    except ValueError:
+        return ""
 
 
 def answer_files_in(folder: Path) -> Iterator[AnswerFile]:
@@ -122,27 +146,26 @@ def mark_file(
         id, answers = read_answers(file.path)
     except Unusable as error:
         student = file.student or next((one.student for one in key.sheets if one.id == error.sheet), "")
-        return student, f"{name} {error}, so a person has to ask."
+        return student, f"{name} {error}, {TO_A_PERSON}"
     sheet = next((one for one in key.sheets if one.id == id), None)
     if sheet is None:
-        return file.student, f"{name} names a sheet that was not given out, so a person has to ask."
+        return file.student, f"{name} names a page that was not given out, {TO_A_PERSON}"
     if file.student and sheet.student != file.student:
-        return (
-            file.student,
-            f"{name} answers the sheet of {printable(sheet.student)}, so a person has to ask.",
-        )
+        return file.student, f"{name} answers the page of {printable(sheet.student)}, {TO_A_PERSON}"
     latest = key.latest()[sheet.student]
     if sheet is not latest:
-        return sheet.student, f"{name} answers an earlier sheet, so a person has to ask."
+        return sheet.student, f"{name} {EARLIER}"
     problem = _problem(sheet, answers, file, current)
     if problem:
-        return sheet.student, f"{name} {problem}, so a person has to ask."
+        # answers from elsewhere may count, but somebody has to decide whether these came too late
+        end = "so a person has to decide." if problem == _LATE else TO_A_PERSON
+        return sheet.student, f"{name} {problem}, {end}"
     if sheet.id in unclear:
         why = "and another file have different answers, and nothing says which came first"
-        return sheet.student, f"{name} {why}, so a person has to ask."
+        return sheet.student, f"{name} {why}, {TO_A_PERSON}"
     right = {exercise: _right(sheet, exercise, answers) for exercise in sheet.code}
     if sheet.right is None:
-        sheet.right, sheet.problem = right, ""
+        sheet.right, sheet.timed = right, file.handed_in is not None
     elif right != sheet.right:
         return sheet.student, f"{name} has other answers than the first time, which count."
     return sheet.student, ""
@@ -162,8 +185,8 @@ def _problem(sheet: Issued, answers: dict[str, str], file: AnswerFile, current: 
         return f"has no such option as {printable(str(answers[(unknown + strange)[0]]), 10)}"
     if missing:
         return f"leaves {len(missing)} of {len(numbers)} questions open"
-    if sheet.due and file.handed_in and file.handed_in > sheet.due:
-        return "came after the time that the sheet names"
+    if sheet.due and file.handed_in and file.handed_in > sheet.due and not sheet.timed:
+        return _LATE
     changed = [
         place for place, code in sheet.code.items() if current.get(f"{sheet.student}/{place}", code) != code
     ]

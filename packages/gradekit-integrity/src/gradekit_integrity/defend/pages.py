@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 
-from gradekit_integrity.defend.records import NO_FILE, Issued
+from gradekit_integrity.defend.records import EARLIER, Issued
 from gradekit_integrity.viva.files import listing, page_html
 
 #: saves the answers as a file; without it, the page says how to write that file
@@ -60,7 +60,8 @@ def section_as_html(sheet: Issued, sources: dict[tuple[str, str], str], due: str
         script="",
         outcome=outcome,
         off=round(sum(sheet.deducted.values()), 2),
-        came=sheet.problem not in ("", NO_FILE),
+        came=bool(sheet.all_notes),
+        earlier=all(note.endswith(EARLIER) for note in sheet.all_notes),
         **_asked(sheet, sources),
     )
 

@@ -1,7 +1,7 @@
 """Sheets with closed questions: made for each student, and chosen so that others' code doesn't answer them."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,7 +14,7 @@ from gradekit.course.printing import quoted
 from gradekit.session.kernel import NotStarted
 from gradekit.verdict.opened import GradingJob
 from gradekit_integrity.defend.closed import ClosedQuestion, closed_questions
-from gradekit_integrity.defend.knowledge import Knowledge, choose_closed
+from gradekit_integrity.defend.knowledge import Knowledge, choose_closed, said_by
 from gradekit_integrity.defend.probed import ProbedCode
 from gradekit_integrity.viva.class_answers import keys_of
 from gradekit_integrity.viva.running import tests_of
@@ -41,13 +41,33 @@ class ProvenQuestions:
 
 
 @dataclass(frozen=True)
+class WantedPage:
+    """What a student's page is to ask about, in which order, and which questions it is not to ask.
+
+    Args:
+        seed: unguessable.
+        code: the hashes of the present answers, by exercise as `<notebook>/<cell>`.
+    """
+
+    seed: str
+    places: Sequence[ExercisePlace]
+    code: Mapping[str, str]
+    was_asked: Callable[[ClosedQuestion], bool]
+
+
+@dataclass(frozen=True)
 class DefenseSheet:
-    """The questions that a student gets, by exercise; none about one with fewer than were asked for."""
+    """The questions that a student gets, by exercise; none about one with fewer than were asked for.
+
+    Args:
+        failed: the code couldn't be run or has nothing to ask about.
+    """
 
     student: str
     questions: dict[ExercisePlace, list[ClosedQuestion]]
     sources: dict[ExercisePlace, str]
     problem: str = ""
+    failed: bool = False
 
 
 def prove(assignment: Assignment, places: Collection[ExercisePlace], task: ToAsk) -> ProvenQuestions:
@@ -99,27 +119,39 @@ def _nothing(student: str, problem: str) -> ProvenQuestions:
 
 
 def sheets_for(
-    proven: Sequence[ProvenQuestions], places: Sequence[ExercisePlace], count: int, seeds: dict[str, str]
+    proven: Sequence[ProvenQuestions], wanted: Mapping[str, WantedPage], count: int
 ) -> list[DefenseSheet]:
-    """The sheets of the students who have a seed; a place where there are fewer than `count` questions is left out."""
-    known = {place: _known(proven, place) for place in places}
+    """The pages that are wanted, by student; an exercise with fewer than `count` questions is left out."""
+    known = {place: _known(proven, place) for page in wanted.values() for place in page.places}
     sheets = []
     for one in proven:
-        if one.student not in seeds:
+        if one.student not in wanted:
             continue
-        chosen = {}
-        for place in places:
+        page = wanted[one.student]
+        chosen: dict[ExercisePlace, list[ClosedQuestion]] = {}
+        for place in page.places:
             if place not in one.questions:
                 continue
-            seed = f"{seeds[one.student]} {place}"
-            questions = choose_closed(known[place][one.student], known[place].values(), count, seed)
+            own = known[place][one.student]
+            had = {said_by(other.right) for found in chosen.values() for other in found}
+            new = [
+                other
+                for other in own.questions
+                if said_by(other.right) not in had and not page.was_asked(other)
+            ]
+            questions = choose_closed(
+                Knowledge(own.code, new), known[place].values(), count, f"{page.seed} {place}"
+            )
             if len(questions) == count:
                 chosen[place] = questions
         problem = one.problem
         if not chosen and not problem:
-            problem = f"There are fewer than {count} questions that only this code answers."
+            problem = (
+                f"Fewer than {count} questions are left, without those that other code answers, too, those with the same "
+                "answer, and those of an earlier page."
+            )
         sources = {place: one.sources[place] for place in chosen}
-        sheets.append(DefenseSheet(one.student, chosen, sources, problem))
+        sheets.append(DefenseSheet(one.student, chosen, sources, problem, bool(one.problem)))
     return sheets
 
 
@@ -131,11 +163,11 @@ def _known(proven: Sequence[ProvenQuestions], place: ExercisePlace) -> dict[str,
     }
 
 
-def exercises_in(assignment: Assignment, wanted: Sequence[str]) -> list[ExercisePlace]:
-    """The answer cells to ask about: those that are named, or the one whose tests have the most points.
+def exercises_of(assignment: Assignment) -> dict[ExercisePlace, float]:
+    """The answer cells that can be asked about, with the points of their tests.
 
     Raises:
-        CourseError: no code cell with tests has such a name.
+        CourseError: there are none.
     """
     points: dict[ExercisePlace, float] = {}
     for name in assignment.released_names():
@@ -151,6 +183,16 @@ def exercises_in(assignment: Assignment, wanted: Sequence[str]) -> list[Exercise
         raise CourseError(
             f"{assignment.name} has no exercise in code with tests, so there is nothing to ask about"
         )
+    return points
+
+
+def exercises_in(assignment: Assignment, wanted: Sequence[str]) -> list[ExercisePlace]:
+    """The answer cells to ask about: those that are named, or the one whose tests have the most points.
+
+    Raises:
+        CourseError: no code cell with tests has such a name.
+    """
+    points = exercises_of(assignment)
     names = sorted({cell for _, cell in points})
     if unknown := [name for name in wanted if name not in names]:
         raise CourseError(

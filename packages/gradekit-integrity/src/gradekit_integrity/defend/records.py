@@ -1,4 +1,4 @@
-"""The key: which sheets were given out, their right options, and what was marked. It stays in the course folder."""
+"""The key: which pages were given out, their right options, and what was marked. It stays in the course folder."""
 
 import contextlib
 import random
@@ -16,12 +16,19 @@ from gradekit_integrity.defend.closed import ClosedQuestion
 from gradekit_integrity.defend.proving import DefenseSheet, code_hash
 
 LETTERS = "ABCD"
-#: the problem of a sheet that nobody has answered
+#: the end of notes that answers which can be marked resolve
+TO_A_PERSON = "so a person has to ask."
+EARLIER = f"answers an earlier page, {TO_A_PERSON}"
+#: the note of a page that nobody has answered
 NO_FILE = "No file defense.json has come yet, so nothing was marked."
 
 
 class GivenQuestion(msgspec.Struct, frozen=True):
-    """A question as it was given out: its options in their order, and the letter of the right one."""
+    """A question as it was given out: its options in their order, and the letter of the right one.
+
+    Args:
+        kind, about: as in `ClosedQuestion`.
+    """
 
     notebook: str
     cell: str
@@ -30,6 +37,15 @@ class GivenQuestion(msgspec.Struct, frozen=True):
     calls: tuple[tuple[str, tuple[str, ...]], ...]
     options: tuple[str, ...]
     right: str
+    kind: str = ""
+    about: str = ""
+
+    def asks(self, one: ClosedQuestion) -> bool:
+        """True for the same text, or the same kind of question about the same place, whatever its inputs are."""
+        same_place = (self.kind, self.line, self.about) == (one.kind, one.line, one.about)
+        return (self.notebook, self.cell) == (one.notebook, one.cell) and (
+            same_place or self.text == one.text
+        )
 
 
 class Issued(msgspec.Struct):
@@ -41,7 +57,8 @@ class Issued(msgspec.Struct):
         seen: the same for all exercises that were looked at, also those with too few questions.
         due: when answers are late, in UTC; None for never.
         right: for each exercise, how many answers are right; None until they were marked. Then it stays.
-        problem: why a person has to look, in a sentence.
+        timed: the answers that were marked came before `due`, if there is one; False if nothing says when they came.
+        notes: why a person has to look, in sentences, by where the files were: a folder, or empty for beside hand-ins.
         deducted: the points that were taken off in the gradebook, by `<notebook>/<test cell>`.
         writing: those that were being written there. If that was interrupted, the gradebook has either of the two.
     """
@@ -55,9 +72,14 @@ class Issued(msgspec.Struct):
     seen: dict[str, str] = {}
     due: datetime | None = None
     right: dict[str, int] | None = None
-    problem: str = ""
+    timed: bool = False
+    notes: dict[str, list[str]] = {}
     deducted: dict[str, float] = {}  # msgspec copies it
     writing: dict[str, float] = {}
+
+    @property
+    def all_notes(self) -> list[str]:
+        return list(dict.fromkeys(note for notes in self.notes.values() for note in notes))
 
     def numbers_of(self, exercise: str) -> list[int]:
         """The numbers of the questions about an exercise, counted from 1."""
@@ -72,9 +94,14 @@ class Issued(msgspec.Struct):
 
 
 class Key(msgspec.Struct):
-    """All sheets of an assignment, the latest of each student last."""
+    """All pages of an assignment, the latest of each student last.
+
+    Args:
+        strangers: sentences about files of nobody, by where they were, as in `Issued.notes`.
+    """
 
     sheets: list[Issued] = []
+    strangers: dict[str, list[str]] = {}
 
     def latest(self) -> dict[str, Issued]:
         return {sheet.student: sheet for sheet in self.sheets}
@@ -84,6 +111,11 @@ class Key(msgspec.Struct):
         mine = [sheet for sheet in self.sheets if sheet.student == student]
         return {amounts.get(place, 0.0) for sheet in mine for amounts in (sheet.deducted, sheet.writing)}
 
+    def taken_from(self, student: str) -> dict[str, float]:
+        """What is off at a student's test cells, whichever page it was for."""
+        mine = [sheet for sheet in self.sheets if sheet.student == student]
+        return {place: points for sheet in mine for place, points in sheet.deducted.items() if points}
+
     def set_taken(self, student: str, place: str, points: float) -> None:
         """Note what is off there, beside the latest sheet of the student."""
         for sheet in self.sheets:
@@ -92,6 +124,16 @@ class Key(msgspec.Struct):
                 sheet.writing.pop(place, None)
         if points:
             self.latest()[student].deducted[place] = points
+
+    def has_asked(self, student: str, code: Mapping[str, str], one: ClosedQuestion) -> bool:
+        """True if an earlier page of the student asked this about the same code, given its hashes by exercise."""
+        place = f"{one.notebook}/{one.cell}"
+        return any(
+            given.asks(one)
+            for sheet in self.sheets
+            if sheet.student == student and place in sheet.code and sheet.code[place] == code.get(place)
+            for given in sheet.questions
+        )
 
     def places(self) -> set[tuple[str, str]]:
         """The exercises that the latest sheets are about or looked at, as notebook and cell."""
@@ -113,7 +155,9 @@ def _as_asked(one: ClosedQuestion, draw: random.Random) -> GivenQuestion:
     options = [one.right, *one.wrong]
     draw.shuffle(options)
     letter = LETTERS[options.index(one.right)]
-    return GivenQuestion(one.notebook, one.cell, one.line, one.text, one.calls, tuple(options), letter)
+    return GivenQuestion(
+        *(one.notebook, one.cell, one.line, one.text, one.calls, tuple(options), letter, one.kind, one.about)
+    )
 
 
 def key_path(assignment: Assignment) -> Path:
@@ -133,7 +177,7 @@ def read_key(assignment: Assignment) -> Key:
         return Key()
     except (ValueError, RecursionError):
         raise CourseError(
-            f"{path} can't be read: take it from a backup, or remove it and give out new sheets"
+            f"{path} can't be read: take it from a backup, or remove it and give out new pages"
         ) from None
 
 

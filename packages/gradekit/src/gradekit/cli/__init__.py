@@ -110,6 +110,18 @@ class _Parser(argparse.ArgumentParser):
             self.exit(2)
         super().error(message)
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Names of students count wherever they are; argparse knows only those before the options."""
+        options, rest = self.parse_known_args(args, namespace)
+        if rest and (
+            isinstance(getattr(options, "students", None), list)
+            and not any(one.startswith("-") for one in rest)
+        ):
+            options.students = [*options.students, *rest]
+        elif rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return options
+
 
 def _parser(only: str = "") -> _Parser:
     """The parser of the command line, with the command `only`; with all if that is empty or no command."""
