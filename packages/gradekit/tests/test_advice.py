@@ -280,7 +280,10 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_integrity/cli/written.py", "gradekit table {}"): Elsewhere(f"{INTEGRITY}/test_written.py"),
     ("cli/reporting.py", "gradekit table {}"): Elsewhere("test_answers_as_read.py"),
     ("report/written.py", "gradekit autograde"): Elsewhere("test_answers_as_read.py"),
-    ("gradekit_integrity/cli/defend.py", "gradekit viva {}"): Elsewhere(f"{INTEGRITY}/test_viva.py"),
+    ("gradekit_integrity/cli/defend.py", "gradekit viva {}{}"): Elsewhere(f"{INTEGRITY}/test_viva.py"),
+    ("gradekit_integrity/cli/defend.py", "gradekit defend {} {} --exercise {}"): Elsewhere(
+        f"{INTEGRITY}/test_defend_marking.py"
+    ),
     ("gradekit_lms/cli/answering.py", "gradekit requests {} --uphold {} {}"): Elsewhere(
         f"{LMS}/test_requests.py"
     ),

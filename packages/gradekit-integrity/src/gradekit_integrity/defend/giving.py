@@ -28,8 +28,8 @@ Tasks = Mapping[str, ToAsk]
 
 
 @dataclass
-class Given:
-    """What came of giving out pages.
+class GivenPages:
+    """What giving out pages led to.
 
     Args:
         students: who got one.
@@ -82,9 +82,9 @@ def give_pages(
     count: int,
     due: datetime | None,
     clock: CourseTime,
-) -> Given:
+) -> GivenPages:
     """Write the pages and note them in the key. A page that would lose an exercise about the same code stays."""
-    given = Given(folder_of(assignment) / "defense")
+    given = GivenPages(folder_of(assignment) / "defense")
     now = datetime.now(UTC)
     latest = key.latest()
     replaced = []
