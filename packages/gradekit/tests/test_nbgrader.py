@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from copy import deepcopy
 
 import pytest
@@ -283,12 +284,13 @@ def test_neither_checks_nor_references_nor_inputs_leak(generated):
         generated.hand_in(student, generated.answer(source))
     autograde(generated)
     generated.run("nbgrader", "generate_feedback", "01_double")
-    secrets = ("canary-in", "CANARY", "7182", "9341", "14365", "18682", "assert_close")
+    # not digits of a time or an id
+    secrets = re.compile(r"canary-in|CANARY|(?<![\w.])(7182|9341|14365|18682)|assert_close")
     found = 0
     for folder in ("release", "autograded", "feedback"):
         for path in (generated.root / folder).rglob("*"):
             if path.is_file():
                 found += 1
                 text = path.read_text(errors="replace")
-                assert [secret for secret in secrets if secret in text] == [], path
+                assert not secrets.search(text), path
     assert found == 1 + 3 + 3

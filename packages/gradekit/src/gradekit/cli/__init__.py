@@ -288,7 +288,7 @@ def course_and_assignments(options: argparse.Namespace) -> "tuple[RunningCourse,
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines that may contain names of students and files, with escape sequences made visible."""
     for line in lines:
-        print(printable(line, None))
+        print(printable(line, None), flush=True)  # a service may go on, and its output be read meanwhile
 
 
 def print_json(data: dict[str, Any]) -> None:
