@@ -41,11 +41,11 @@ with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as p
 print(run(kernel))
 """
 _CHILD_LEAVES = """
-print(run(kernel))
+print(run(kernel), flush=True)
 if os.fork() == 0:
     sys.exit()  # with everything that is registered for the end of the process
 os.wait()
-print(run(kernel))
+print(run(kernel), flush=True)
 """
 _CHILD_STAYS = """
 from jupyter_client.manager import KernelManager
