@@ -4,7 +4,7 @@ import pytest
 
 from gradekit.submission.names import bound_at_top, closing_call, words
 from gradekit.submission.restore import restored
-from gradekit.submission.statements import pieces_of, reached_code
+from gradekit.submission.statements import assigned_attributes, pieces_of, reached_code
 from gradekit_integrity.similar.tokens import code_lines
 from gradekit_integrity.viva.class_answers import keys_of
 
@@ -18,6 +18,7 @@ HARD = {
     "calls": "BIG = a" + ".b()" * 2_000,
     "fewer calls": "BIG = a" + ".b()" * 700,
     "closing": "plt.close(0x" + "f" * 5000 + ")\nprint('Since it is, and was.')\na" + ".b()" * 700,
+    "dot": "(" + "+".join(["BIG"] * 2_500) + ").a = None",
     "elif": "if 0: pass\n" + "elif 0: pass\n" * 1_000,
     "parentheses": "BIG = " + "(" * 9_000,
     "surrogate": "BIG = '\\ud800'",
@@ -30,6 +31,7 @@ def test_whatever_reads_a_cell_can_read_it(text):
     for read in (bound_at_top, closing_call, words, pieces_of, code_lines, keys_of):
         read(text)
     [piece.shape for piece in pieces_of(text)]
+    list(assigned_attributes(text))
     reached_code([text], {"BIG"})
 
 

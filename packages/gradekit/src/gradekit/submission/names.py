@@ -285,7 +285,7 @@ def _direct(value: ast.AST) -> Iterator[str]:
         node = todo.pop()
         match node:
             case ast.Name() | ast.Attribute():
-                chain = _chain(node)
+                chain = chain_of(node)
                 yield chain[1] if chain[0] in _SELF and len(chain) > 1 else chain[0]
             case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts) | ast.Dict(values=parts):
                 todo += parts
@@ -322,7 +322,7 @@ def _parameters(function: ast.AST) -> set[str]:
     return {argument.arg for argument in every} - {*_SELF}
 
 
-def _chain(node: ast.AST) -> list[str]:
+def chain_of(node: ast.AST) -> list[str]:
     """The names in `a.b[0].c`, and of `super().c`, from the first on; the first is empty if it begins with no name."""
     names: list[str] = []
     while isinstance(node, ast.Attribute | ast.Subscript):
@@ -345,7 +345,7 @@ def _names(node: ast.AST) -> set[str]:
 
 def is_own(holder: ast.expr, name: str, own: OwnNames) -> bool:
     """Whether `holder.name` is the student's own."""
-    chain = _chain(holder)
+    chain = chain_of(holder)
     if not own.libraries.isdisjoint(chain):
         return False
     if isinstance(holder, ast.Name) and holder.id in own.holders:

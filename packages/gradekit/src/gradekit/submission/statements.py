@@ -12,8 +12,10 @@ from gradekit.course.cells import PLACEHOLDER
 from gradekit.submission.names import (
     UNWRITABLE,
     body_of,
+    chain_of,
     defined_names,
     imported_by,
+    nodes_in,
     parse,
     scopes_in,
     used_names,
@@ -175,10 +177,10 @@ def imported(source: str) -> set[str]:
 def assigned_attributes(source: str) -> Iterator[tuple[str, str, str]]:
     """What a cell assigns or deletes by a dot, as in `np.linalg.norm = None`: `np`, `norm`, and the whole."""
     tree = tree_of(source)
-    for part in ast.walk(tree) if tree is not None else ():
+    for part in nodes_in(tree) if tree is not None else ():
         if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
-            written = ast.unparse(part)
-            yield written.partition(".")[0], part.attr, written
+            names = chain_of(part)  # not ast.unparse, which a long sum before the dot would overflow
+            yield names[0], part.attr, ".".join(names)
 
 
 @dataclass(frozen=True)
