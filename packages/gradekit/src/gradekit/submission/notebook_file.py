@@ -58,7 +58,7 @@ class SubmittedNotebook:
         versions: sentences about other versions of it in the same folder.
         others: by their paths below the folder, the first notebooks that nothing grades, and what Jupyter kept of an
             earlier version; None for one that can't be read.
-        siblings: the assignment's other notebooks, without the cells that belong there.
+        siblings: the assignment's other notebooks, as they were handed in and as released.
         doubt: why it may not be what the student saved.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
         saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
@@ -72,7 +72,7 @@ class SubmittedNotebook:
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     others: dict[str, NotebookNode | None] = field(default_factory=dict)
-    siblings: dict[str, NotebookNode] = field(default_factory=dict)
+    siblings: dict[str, tuple[NotebookNode, NotebookNode]] = field(default_factory=dict)
     doubt: str = ""
 
 
@@ -198,8 +198,7 @@ def _noting_others(
     every = frozenset[str]().union(*expected.values())
     for other in (folder / f"{name}.ipynb" for name in expected if name != path.stem):
         if other != graded and other.is_file() and (notebook := read_submitted(other).notebook) is not None:
-            notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in expected[other.stem]]
-            submitted.siblings[other.name] = notebook
+            submitted.siblings[other.name] = notebook, assignment.released(other.stem)
     for other, name in zip(others[:_READ_AT_MOST], rest.copy(), strict=False):
         notebook = submitted.others[str(other.relative_to(folder))] = read_submitted(other).notebook
         ids = _grade_ids(notebook)

@@ -23,6 +23,7 @@ from itertools import chain, dropwhile, takewhile, zip_longest
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from msgspec import Raw
 from nbformat import NotebookNode, v4
 
 from gradekit.course.cells import (
@@ -67,8 +68,9 @@ def restored(
     added_later: Set[str] = frozenset(),
     drafts: Mapping[str, NotebookNode | None] | None = None,
     replaced: Mapping[str, str] | None = None,
-    siblings: Mapping[str, NotebookNode] | None = None,
+    siblings: Mapping[str, tuple[NotebookNode, NotebookNode]] | None = None,
     doubt: str = "",
+    saved: Iterable[Raw] = (),
 ) -> Restored:
     """The submitted notebook with all cells of the released one that are marked with a grade_id.
 
@@ -80,12 +82,14 @@ def restored(
         added_later: cells that the assignment did not have at first.
         drafts: notebooks that nothing grades, by the names of their files, which may have answers.
         replaced: what was written into copies of files that were handed out, by the names of these.
-        siblings: what is in the assignment's other notebooks and doesn't belong there, by the names of these.
+        siblings: the assignment's other notebooks, as they were handed in and as released, by the names of their files.
         doubt: why the notebook may not be what the student saved.
+        saved: the outputs of each cell, as JSON.
     """
     work = _Repair(submitted, released)
     places = OtherPlaces.of(work, beside or {}, drafts or {}, replaced or {}, siblings or {})
-    attachments = KeptAttachments(work.cells)
+    attachments = KeptAttachments(work.cells)  # with the cells, so that no id becomes that of another one
+    outputs = dict(zip(map(id, work.cells), saved, strict=False))
     work.find_marked()
     work.find_stripped()
     work.restore()
@@ -95,7 +99,7 @@ def restored(
     gathering.gather_answers()
     gathering.note_additions()
     gathering.keep_given()
-    WrittenAnswers(work, places).gather()
+    WrittenAnswers(work, places, outputs).gather()
     Candidates(work, places).doubt()
     work.doubt_foreign(submitted)
     for name in work.expected if doubt else ():

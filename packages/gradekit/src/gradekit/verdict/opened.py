@@ -29,7 +29,7 @@ from gradekit.session.limits import Limits
 from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restored
-from gradekit.submission.statements import added_text
+from gradekit.submission.texts import added_text
 from gradekit.verdict.results import Status, SubmissionResult
 
 _NO_FILE = re.compile(r"No such file or directory: '([^'\n]+)'")
@@ -194,6 +194,7 @@ def open_notebook(
             changed,
             handed_in.siblings,
             handed_in.doubt,
+            [outputs for _, outputs in handed_in.saved],
         )
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
         notes += [f"{printable(name)} {_REPLACED}" for name in changed]
