@@ -113,6 +113,23 @@ class OtherPlaces:
         unread += [name for name, cells in earlier.items() if cells]
         return cls(beside, drafts, unread, replaced, siblings)
 
+    def copy_marked(self, work: Restoration) -> None:
+        """Copy answers that are empty here from other notebooks that have their cells, which don't belong there any more, or never did."""
+        for file, (notebook, released) in self.siblings.items():
+            its_own = {grade_id(cell) for cell in released.cells}
+            for cell in notebook.cells:
+                name = grade_id(cell) or ""
+                if name not in work.expected or name in its_own or not work.is_blank(name):
+                    continue
+                if cell.cell_type != work.known[name].cell_type or work.is_blank(name, cell):
+                    continue
+                work.present[name].source = cell.source
+                if attached := cell.get("attachments"):
+                    work.present[name]["attachments"] = attached
+                what = f"The answer to `{name}` was found in the notebook {printable(file)}"
+                work.notes.append(f"{what} and copied to its own cell.")
+                work.doubts[name] = f"{what}, where it may depend on other code"
+
 
 class WrittenAnswers:
     """Looks for the texts of empty written answers in a restored notebook, and in what was handed in beside it."""

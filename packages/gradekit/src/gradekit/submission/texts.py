@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 from nbformat import NotebookNode
 
-from gradekit.course.cells import PLAIN_TEXT, grade_id, is_answer_cell, is_graded_cell, is_locked_cell
+from gradekit.course.cells import PLAIN_TEXT, grade_id, is_answer_cell, is_graded_cell, is_locked_cell, own_id
 from gradekit.submission.names import defined_names, nodes_in, squeezed
 from gradekit.submission.statements import ParsingBudget, tree_of
 
@@ -279,10 +279,10 @@ class StudentTexts:
         """Those of a notebook that was not restored."""
         known = {name: cell for cell in released.cells if (name := grade_id(cell))}
         ordinary = [cell for cell in released.cells if not grade_id(cell)]
-        by_id = {cell.get("id"): cell for cell in ordinary}
+        by_id = {name: cell for cell in ordinary if (name := own_id(cell))}
         by_source = {squeezed(cell.source): cell for cell in ordinary}
         found = (
-            (cell, by_source.get(squeezed(cell.source), by_id.get(cell.get("id")))) for cell in notebook.cells
+            (cell, by_source.get(squeezed(cell.source), by_id.get(own_id(cell)))) for cell in notebook.cells
         )
         return cls(
             notebook.cells, released, known, {id(cell): same for cell, same in found if same is not None}
