@@ -280,7 +280,7 @@ class _Repair(Restoration):
     def _restore_ordinary(self) -> None:
         """Restore the tags of cells that were released without a mark: demo cells are not graded."""
         ordinary = [cell for cell in self.released.cells if not grade_id(cell)]
-        by_id = {name: cell for cell in ordinary if (name := own_id(cell))}
+        by_id = {own_id(cell): cell for cell in ordinary if own_id(cell)}
         by_source = {cell.source.strip(): cell for cell in ordinary}
         for cell in self.cells:
             if not grade_id(cell):

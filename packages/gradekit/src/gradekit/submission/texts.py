@@ -185,7 +185,7 @@ def added_prose(submitted: str, released: str) -> str:
     return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])
 
 
-class Question:
+class WrittenQuestion:
     """What a written answer was asked: the text from the heading, or from the code, above it."""
 
     def __init__(self, released: NotebookNode, name: str) -> None:
@@ -279,7 +279,7 @@ class StudentTexts:
         """Those of a notebook that was not restored."""
         known = {name: cell for cell in released.cells if (name := grade_id(cell))}
         ordinary = [cell for cell in released.cells if not grade_id(cell)]
-        by_id = {name: cell for cell in ordinary if (name := own_id(cell))}
+        by_id = {own_id(cell): cell for cell in ordinary if own_id(cell)}
         by_source = {squeezed(cell.source): cell for cell in ordinary}
         found = (
             (cell, by_source.get(squeezed(cell.source), by_id.get(own_id(cell)))) for cell in notebook.cells
@@ -318,7 +318,7 @@ class StudentTexts:
 
     def found(self) -> Iterator[tuple[int, Text]]:
         """All of them, each with the place of its cell. What is next to a written answer is a part of it."""
-        answers = {name: cell for cell in self.cells if (name := grade_id(cell)) in self._known}
+        answers = {name: cell for cell in self.cells if (name := grade_id(cell) or "") in self._known}
         claimed: set[int] = set()
         for name, cell in answers.items():
             original = self._known[name]
@@ -331,7 +331,7 @@ class StudentTexts:
             texts = (one.source if one is cell else self.text_of(one) for one in cells)
             text = "\n\n".join(filter(None, map(str.strip, texts)))
             place = next(place for place, one in enumerate(self.cells) if one is cell)
-            yield place, Text(text, in_words and _parts(text) > Question(self._released, name).parts)
+            yield place, Text(text, in_words and _parts(text) > WrittenQuestion(self._released, name).parts)
         for place, cell in enumerate(self.cells):
             if id(cell) in claimed:
                 continue
