@@ -4,9 +4,9 @@ that its gradients are right."""
 import numpy as np
 import pytest
 
-from gradekit.authoring.grade_variants import grade_variant
 from gradekit.checks import CheckFailure, assert_full_precision, assert_not_rounded
 from gradekit.checks.variants import Variant
+from gradekit_authoring.grade_variants import grade_variant
 
 from .needs import needs_torch
 
