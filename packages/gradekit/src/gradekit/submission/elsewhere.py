@@ -29,9 +29,9 @@ from gradekit.submission.statements import (
 )
 from gradekit.submission.texts import (
     WORD,
-    WrittenQuestion,
     StudentTexts,
     Text,
+    WrittenQuestion,
     added_prose,
     added_text,
     sentences_in,
