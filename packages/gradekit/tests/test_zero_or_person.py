@@ -31,6 +31,9 @@ SHOWN = {
     "an answer is empty, and another notebook": (
         "test_several_notebooks::test_nobody_has_less_than_in_plain_nbgrader_without_a_person"
     ),
+    "a notebook is missing, but another": (
+        "test_revise::test_an_exercise_that_moved_keeps_its_automatic_score_and_a_removed_heading_is_nobody_s_answer"
+    ),
     "an exercise loses points, and a file": (
         "test_several_notebooks::test_nobody_has_less_than_in_plain_nbgrader_without_a_person"
     ),

@@ -185,7 +185,7 @@ def added_prose(submitted: str, released: str) -> str:
     return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])
 
 
-class WrittenQuestion:
+class EmptyQuestion:
     """What a written answer was asked: the text from the heading, or from the code, above it."""
 
     def __init__(self, released: NotebookNode, name: str) -> None:
@@ -331,7 +331,7 @@ class StudentTexts:
             texts = (one.source if one is cell else self.text_of(one) for one in cells)
             text = "\n\n".join(filter(None, map(str.strip, texts)))
             place = next(place for place, one in enumerate(self.cells) if one is cell)
-            yield place, Text(text, in_words and _parts(text) > WrittenQuestion(self._released, name).parts)
+            yield place, Text(text, in_words and _parts(text) > EmptyQuestion(self._released, name).parts)
         for place, cell in enumerate(self.cells):
             if id(cell) in claimed:
                 continue
