@@ -29,9 +29,9 @@ from gradekit.submission.statements import (
 )
 from gradekit.submission.texts import (
     WORD,
+    EmptyQuestion,
     StudentTexts,
     Text,
-    EmptyQuestion,
     added_prose,
     added_text,
     sentences_in,
