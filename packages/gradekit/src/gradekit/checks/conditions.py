@@ -357,7 +357,9 @@ def assert_fresh(student: Student, function: str, *args: Any, name: str = "resul
         assert_fresh(student, "normalized", draw.normal(2, 5))
     """
     before = student.call(function, *args).value
-    again, overwritten, later, right_then = student.define(_SPOIL).asked_again(student.get(function), list(args))
+    again, overwritten, later, right_then = student.define(_SPOIL).asked_again(
+        student.get(function), list(args)
+    )
     context = "of a second call, after the first result was changed in place,"
     for found, right in _pairs(again, before):
         assert_close(found, right, name=name, context=context)
