@@ -71,9 +71,16 @@ class ClosedQuestion:
 def closed_questions(
     asked: Asked, scenes: Sequence[Scene], varied: Sequence[TracedCall] = ()
 ) -> Iterator[ClosedQuestion]:
-    """All questions about an answer that these calls can answer, if there are enough wrong options."""
-    for one in _all_questions(asked, scenes, varied):
-        if len(one.wrong) >= WRONG_AT_LEAST:
+    """All questions about an answer that these calls can answer, if there are enough wrong options.
+
+    None has another right option in another call that a page would show in the same words, such as `model: Linear module`.
+    """
+    found = list(_all_questions(asked, scenes, varied))
+    rights: dict[tuple[object, ...], set[str]] = {}
+    for one in found:
+        rights.setdefault((one.text, one.calls), set()).add(one.right)
+    for one in found:
+        if len(one.wrong) >= WRONG_AT_LEAST and len(rights[one.text, one.calls]) == 1:
             yield one
 
 
