@@ -8,7 +8,7 @@ from gradekit_integrity.defend.closed import ClosedKind, ClosedQuestion
 from gradekit_integrity.defend.knowledge import Knowledge, choose_closed
 from gradekit_integrity.defend.probed import ProbedCode
 
-from .test_defend import INPUTS, LONG, course, defend, prepared, questions, sheet_of
+from .test_defend import INPUTS, LONG, OTHER, course, defend, prepared, questions, sheet_of
 
 __all__ = ["course"]  # a fixture
 
@@ -222,6 +222,16 @@ def test_a_question_is_not_asked_if_its_words_fit_a_call_in_which_another_option
     assert all(one.calls == (("double(x)", ("x: Linear module",)),) for one in about)
 
 
+def test_whether_a_call_fails_is_not_asked_if_the_page_only_names_an_input(course):
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("double(torch.ones(3, 2))", "double(torch.nn.Linear(2, 3))").replace(
+            "double(5)", "import torch\n    double(torch.nn.ReLU())"
+        )
+    )
+    found = questions(course, "def double(x):\n    y = x.weight + 1\n    z = y.sum(dim=0)\n    return z * 2")
+    assert found and {one.kind for one in found}.isdisjoint({ClosedKind.CRASH, ClosedKind.FAILS})
+
+
 def with_code(code: str, *rights: str) -> Knowledge:
     """An answer that leads to these options of as many questions about lines; `?` for none."""
     call = (("f(x)", ("x: 1",)),)
@@ -341,9 +351,9 @@ def test_what_the_course_s_own_answers_say_is_not_asked(course):
 
 
 def test_a_faulty_catalog_of_the_course_is_named_and_stops_nothing(course, capsys):
-    prepared(course, ann=LONG)
+    prepared(course, ann=LONG, bob=OTHER, cho="def double(x):\n    return 2 * x")
     path = course.assignment.checks / "mistakes.py"
     path.write_text(path.read_text().replace('("2 * x", "x * x")', '("3 * y", "x")'))
     assert defend(course) == 0
     out = capsys.readouterr().out
-    assert "1 page about double" in out and "The course's own answers were left out: " in out
+    assert len(sheet_of(course, "ann").questions) == 3 and "The course's own answers were left out: " in out

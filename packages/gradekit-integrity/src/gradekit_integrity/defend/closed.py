@@ -128,6 +128,8 @@ class _SceneQuestions:
         error = self.scene.call.error
         if error is None or error.line < 1 or error.type == "NotImplementedError":
             return
+        if any(map(_has_hidden_inputs, self.scene.calls)):
+            return
         number = self.code.lines[error.line] if error.line < len(self.code.lines) else -1
         if number < 0 or raises(self.asked, number) or not self.asked.is_open(number):
             return
@@ -317,7 +319,7 @@ def _failing(
     """Which of three calls of a function stops with an exception."""
     for name in dict.fromkeys(call.name for call in calls if call.name):
         mine = [call for call in (*varied, *calls) if call.name == name]
-        shown = {inputs_of(call): call for call in mine if is_shown(call)}
+        shown = {inputs_of(call): call for call in mine if is_shown(call) and not _has_hidden_inputs(call)}
         failing = [call for call in shown.values() if call.error]
         working = [call for call in shown.values() if not call.error]
         if any(call.error.type == "AssertionError" for call in failing if call.error):
@@ -329,6 +331,11 @@ def _failing(
             right = letters[chosen.index(bad)]
             wrong = [letter for letter in letters if letter != right]
             yield _made(asked, ClosedKind.FAILS, text, right, wrong, chosen, None, "")
+
+
+def _has_hidden_inputs(call: TracedCall) -> bool:
+    """True if a page only names an input: whether the call fails may depend on what is in it."""
+    return any(seen.shape is None and not seen.about for _, seen in call.args)
 
 
 def _is_of_unknown_object(scene: Scene) -> bool:

@@ -148,7 +148,7 @@ def sheets_for(
         if not chosen and not problem:
             problem = (
                 "Too few questions are left, without those that other code answers, too, those with the same answer, and those "
-                "of an earlier page."
+                "of an earlier page; or too little other code is known to tell."
             )
         sources = {place: one.sources[place] for place in chosen}
         sheets.append(DefenseSheet(one.student, chosen, sources, problem, bool(one.problem)))
