@@ -1,18 +1,16 @@
 """Checks marked options without the tracer: from the page's text alone, by changing the code so that it notes what happens.
 
-The inputs are made from what the page shows of them; those that it only names are taken from a call with such inputs, which
-the course's lines make here once more. The code is that of the course, and runs in this process.
+The inputs are made from what the page shows of them. The code is that of the course, and runs in this process.
 """
 
 import ast
 import contextlib
-import inspect
 import io
 import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -22,7 +20,6 @@ import torch
 from gradekit.course import Assignment
 from gradekit.course.cells import find_cell, grade_id, runs_before_checks
 from gradekit_integrity.defend.closed import ClosedKind, ClosedQuestion
-from gradekit_integrity.viva.running import drivers_for
 
 #: of CPU time, since the machine may be busy
 _SECONDS = 20
@@ -45,8 +42,7 @@ def is_true(
         with contextlib.redirect_stdout(io.StringIO()):
             _names(notebook, str(assignment.source_folder))
             signal.setitimer(signal.ITIMER_PROF, _SECONDS)
-            drivers = drivers_for(assignment, assignment.released(place[0]), place[1])
-            cell = _Cell(notebook, place[1], str(assignment.source_folder), drivers)
+            cell = _Cell(notebook, place[1], str(assignment.source_folder))
             return _CHECKS[question.kind](cell, question)
     except (_CannotCheckError, TimeoutError):
         return None
@@ -61,10 +57,9 @@ def _stop(*_: object) -> None:
 class _Cell:
     """An answer cell, which can be changed and called."""
 
-    def __init__(self, notebook: str, cell: str, folder: str, drivers: Sequence[str]) -> None:
+    def __init__(self, notebook: str, cell: str, folder: str) -> None:
         self.names = _names(notebook, folder)
         self.source = _source(notebook, cell)
-        self._drivers = drivers
 
     def run(
         self,
@@ -85,9 +80,9 @@ class _Cell:
         *made, (title, inputs) = question.calls if place < 0 else [question.calls[place]]
         target: Any = None
         for made_title, made_inputs in made:
-            target = namespace[made_title.partition("(")[0]](**self._inputs(made_title, made_inputs))
+            target = namespace[made_title.partition("(")[0]](**_inputs(made_inputs, self.names))
         name = title.partition("(")[0]
-        arguments = self._inputs(title, inputs)
+        arguments = _inputs(inputs, self.names)
         notes.clear()
         with contextlib.suppress(AttributeError):
             target = getattr(target, name.rpartition(".")[2]) if made else namespace.get(name)
@@ -99,57 +94,6 @@ class _Cell:
             raise
         except Exception as error:
             return None, error, notes
-
-    def _inputs(self, title: str, shown: tuple[str, ...]) -> dict[str, Any]:
-        texts = dict(one.split(": ", 1) for one in shown)
-        found = {name: _value(text, self.names) for name, text in texts.items() if not _is_only_named(text)}
-        named = {name: text for name, text in texts.items() if name not in found}
-        if named:
-            given = self._given(title, texts) or self._given(title, named)
-            if given is None:
-                raise _CannotCheckError
-            found |= {name: given[name] for name in named}
-        return found
-
-    def _given(self, title: str, texts: dict[str, str]) -> dict[str, Any] | None:
-        """The inputs of the first call that the course's lines make with such inputs, as they are just before it."""
-        path = title.partition("(")[0]
-        given: dict[str, Any] = {}
-
-        def watched(original: Callable[..., Any]) -> Callable[..., Any]:
-            def call(*args: Any, **kwargs: Any) -> Any:
-                bound = inspect.signature(original).bind(*args, **kwargs)
-                bound.apply_defaults()
-                if all(
-                    name in bound.arguments and _fits(text, bound.arguments[name])
-                    for name, text in texts.items()
-                ):
-                    given.update(bound.arguments)
-                    raise _ReachedError
-                return original(*args, **kwargs)
-
-            return call
-
-        for driver in self._drivers:
-            namespace = dict(self.names)
-            exec(compile(self.source, _FILE, "exec"), namespace)
-            owner, _, method = path.rpartition(".")
-            found = namespace.get(owner or path)
-            if isinstance(found, type):
-                name = method if owner else "__init__"
-                setattr(found, name, watched(getattr(found, name)))
-            elif callable(found):
-                namespace[path] = watched(found)
-            torch.manual_seed(0)
-            with contextlib.suppress(Exception, _ReachedError):
-                exec(compile(driver, "<driver>", "exec"), namespace)
-            if given:
-                return given
-        return None
-
-
-class _ReachedError(BaseException):
-    """The call that was looked for; no line of the course catches it."""
 
 
 @cache
@@ -174,24 +118,8 @@ def _source(notebook: str, cell: str) -> str:
     return str(find_cell(nbformat.reads(notebook, as_version=4), cell).source)  # type: ignore[union-attr]
 
 
-_ONLY_NAMED = re.compile(r"(?:(\w+) module|function (\w+)|(\w+) with (\d+) entries)$")
-
-
-def _is_only_named(text: str) -> bool:
-    return bool(_ONLY_NAMED.match(text))
-
-
-def _fits(text: str, value: Any) -> bool:
-    """True if the page could show this value so."""
-    if found := _ONLY_NAMED.match(text):
-        module, function, kind, length = found.groups()
-        if function:
-            return getattr(value, "__name__", "") == function
-        return type(value).__name__ == (module or kind) and (module or len(value) == int(length))
-    if found := _TENSOR.match(text):
-        shape = ast.literal_eval(found[2])
-        return tuple(getattr(value, "shape", ())) == shape and str(value.dtype).endswith(found[3])
-    return callable(value) or isinstance(value, float) or repr(value) == text
+def _inputs(shown: tuple[str, ...], names: dict[str, Any]) -> dict[str, Any]:
+    return {name: _value(text, names) for name, text in (one.split(": ", 1) for one in shown)}
 
 
 def _value(text: str, names: dict[str, Any]) -> Any:
@@ -205,6 +133,9 @@ def _value(text: str, names: dict[str, Any]) -> Any:
             ).reshape(shape)
         return torch.randn(shape, dtype=dtype) if dtype.is_floating_point else torch.ones(shape, dtype=dtype)
     try:
+        if found := re.match(r"def (\w+)", text):
+            exec(text, names := dict(names))
+            return names[found[1]]
         return eval(text, dict(names))
     except Exception:
         raise _CannotCheckError from None
@@ -282,14 +213,11 @@ def _count_is(cell: _Cell, question: ClosedQuestion) -> bool:
 
 def _first_is(cell: _Cell, question: ClosedQuestion) -> bool:
     def note(one: ast.stmt) -> str:
-        names = [
-            part.id
-            for part in ast.walk(one)
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-        ]
-        return "; ".join(
-            f"_note({one.lineno}, {name})" for name in names if isinstance(one, ast.Assign | ast.AugAssign)
-        )
+        if not isinstance(one, ast.Assign | ast.AugAssign):
+            return ""
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+        names = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        return "; ".join(f"_note({one.lineno}, {name})" for name in names)
 
     _, error, notes = cell.run(question, _Insert(_nothing, note).visit)
     if error:

@@ -71,16 +71,9 @@ class ClosedQuestion:
 def closed_questions(
     asked: Asked, scenes: Sequence[Scene], varied: Sequence[TracedCall] = ()
 ) -> Iterator[ClosedQuestion]:
-    """All questions about an answer that these calls can answer, if there are enough wrong options.
-
-    None has another right option in another call that a page would show in the same words, such as `model: Linear module`.
-    """
-    found = list(_all_questions(asked, scenes, varied))
-    rights: dict[tuple[object, ...], set[str]] = {}
-    for one in found:
-        rights.setdefault((one.text, one.calls), set()).add(one.right)
-    for one in found:
-        if len(one.wrong) >= WRONG_AT_LEAST and len(rights[one.text, one.calls]) == 1:
+    """All questions about an answer that these calls can answer, if there are enough wrong options."""
+    for one in _all_questions(asked, scenes, varied):
+        if len(one.wrong) >= WRONG_AT_LEAST:
             yield one
 
 
@@ -91,7 +84,7 @@ def _all_questions(
     assert isinstance(code, ProbedCode)
     scenes = [scene for scene in scenes if not _is_of_unknown_object(scene)]
     for scene in scenes:
-        if not scene.call.name or not all(map(is_shown, scene.calls)) or not inputs_of(scene.call):
+        if not scene.call.name or not all(map(_is_described, scene.calls)) or not inputs_of(scene.call):
             continue
         about = _SceneQuestions(asked, code, scene)
         yield from about.crash()
@@ -127,8 +120,6 @@ class _SceneQuestions:
     def crash(self) -> Iterator[ClosedQuestion]:
         error = self.scene.call.error
         if error is None or error.line < 1 or error.type == "NotImplementedError":
-            return
-        if any(map(_has_hidden_inputs, self.scene.calls)):
             return
         number = self.code.lines[error.line] if error.line < len(self.code.lines) else -1
         if number < 0 or raises(self.asked, number) or not self.asked.is_open(number):
@@ -319,7 +310,7 @@ def _failing(
     """Which of three calls of a function stops with an exception."""
     for name in dict.fromkeys(call.name for call in calls if call.name):
         mine = [call for call in (*varied, *calls) if call.name == name]
-        shown = {inputs_of(call): call for call in mine if is_shown(call) and not _has_hidden_inputs(call)}
+        shown = {inputs_of(call): call for call in mine if _is_described(call)}
         failing = [call for call in shown.values() if call.error]
         working = [call for call in shown.values() if not call.error]
         if any(call.error.type == "AssertionError" for call in failing if call.error):
@@ -333,9 +324,9 @@ def _failing(
             yield _made(asked, ClosedKind.FAILS, text, right, wrong, chosen, None, "")
 
 
-def _has_hidden_inputs(call: TracedCall) -> bool:
-    """True if a page only names an input: whether the call fails may depend on what is in it."""
-    return any(seen.shape is None and not seen.about for _, seen in call.args)
+def _is_described(call: TracedCall) -> bool:
+    """True if the page shows the contents of each input, or its shape: nothing follows from a name, as of a model."""
+    return is_shown(call) and all(seen.about or seen.shape is not None for _, seen in call.args)
 
 
 def _is_of_unknown_object(scene: Scene) -> bool:
