@@ -13,7 +13,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "build" / "dist"
-PACKAGES = ["sandbox-kernel", "gradekit", "gradekit-integrity", "gradekit-lms", "transformer-course"]
+PACKAGES = [
+    "sandbox-kernel",
+    "gradekit",
+    "gradekit-authoring",
+    "gradekit-integrity",
+    "gradekit-lms",
+    "transformer-course",
+]
 #: what the course is made of, beside the folders of its assignments
 COURSE = ["nbgrader_config.py", "source", "release"]
 

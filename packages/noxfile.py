@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WHEELS = ROOT / "build" / "dist"
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 NBGRADER = ["0.9.5", "0.9.6"]
-OURS = ["sandbox-kernel", "gradekit", "gradekit-integrity", "gradekit-lms"]
+OURS = ["sandbox-kernel", "gradekit", "gradekit-authoring", "gradekit-integrity", "gradekit-lms"]
 EXTRAS = ["pandas", "report", "lti"]
 KERNELS, ORDINARY = "sandbox-kernel/tests/test_kernels.py", "gradekit/tests/test_ordinary.py"
 WATCH = "gradekit/tests/test_watch.py"
@@ -33,7 +33,7 @@ SHORT = [
     f"{ORDINARY}::test_a_test_that_misses_what_a_broken_cell_defines_is_blocked_and_the_notebook_partly_graded",
     f"{WATCH}::test_hand_ins_are_graded_in_order_and_each_gets_its_page",
     "gradekit/tests/test_feedback.py",
-    "gradekit/tests/test_adopt.py",
+    "gradekit-authoring/tests/test_adopt.py",
 ]
 #: also other kernels, warm and cold; ordinary cells, cells that change what is below a check, watch, feedback, adopt; what depends on
 #: the parsers and the code objects of a version

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ROOT / "docs" / "generated"
 SOURCES = {
     "sandbox_kernel": ROOT / "packages" / "sandbox-kernel" / "src" / "sandbox_kernel",
+    "gradekit_authoring": ROOT / "packages" / "gradekit-authoring" / "src" / "gradekit_authoring",
     "gradekit_integrity": ROOT / "packages" / "gradekit-integrity" / "src" / "gradekit_integrity",
     "gradekit_lms": ROOT / "packages" / "gradekit-lms" / "src" / "gradekit_lms",
     "gradekit": ROOT / "packages" / "gradekit" / "src" / "gradekit",

@@ -11,12 +11,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradekit.authoring.grade_variants import record
-from gradekit.authoring.new import write_assignment, write_course
-from gradekit.authoring.samples import frequent_mistake, typical_class, write_class
 from gradekit.checks.variants import Variant
 from gradekit.grading.generate import generate
 from gradekit.grading.running_course import RunningCourse
+from gradekit_authoring.grade_variants import record
+from gradekit_authoring.new import write_assignment, write_course
+from gradekit_authoring.samples import frequent_mistake, typical_class, write_class
 from sandbox_kernel.bubblewrap import sandbox_problem
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,9 +18,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from gradekit.authoring.samples import solved
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import is_demo
+from gradekit_authoring.samples import solved
 
 ROOT = Path(__file__).parents[2]
 #: seconds for one cell, which may install packages

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.authoring.audit import run_audit
-from gradekit.authoring.mutants.make import is_standard, mutants_of
-from gradekit.authoring.mutants.survivors import MutationTest, run_mutants
 from gradekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from gradekit.course import Course
+from gradekit_authoring.audit import run_audit
+from gradekit_authoring.mutants.make import is_standard, mutants_of
+from gradekit_authoring.mutants.survivors import MutationTest, run_mutants
 
 ROOT = Path(__file__).parents[2]
 made_of = cache(mutants_of)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.authoring.samples import ordinary_class, write_class
 from gradekit.course import Course
+from gradekit_authoring.samples import ordinary_class, write_class
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -20,8 +20,8 @@ DOCS = ROOT / "docs"
 ELSEWHERE = {
     "gradekit audit 02_attention": "tests/course/test_audit.py",
     "jupyter lab": "packages/gradekit/tests/browser/test_formgrader.py",
-    "gradekit new 08_my_topic": "packages/gradekit/tests/test_new.py",
-    "gradekit doctor": "packages/gradekit/tests/test_doctor.py",
+    "gradekit new 08_my_topic": "packages/gradekit-authoring/tests/test_new.py",
+    "gradekit doctor": "packages/gradekit-authoring/tests/test_doctor.py",
 }
 
 

@@ -9,10 +9,10 @@ import pytest
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from gradekit.authoring.samples import solved
 from gradekit.course import Course
 from gradekit.course.cells import is_demo
 from gradekit.course.kernels import SANDBOX
+from gradekit_authoring.samples import solved
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()

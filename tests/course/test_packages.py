@@ -20,7 +20,14 @@ def project(package: Path) -> dict:
 
 def test_the_packages_have_one_version_and_need_each_other_in_it():
     names = {package.name for package in PACKAGES}
-    assert names == {"gradekit", "gradekit-integrity", "gradekit-lms", "sandbox-kernel", "transformer-course"}
+    assert names == {
+        "gradekit",
+        "gradekit-authoring",
+        "gradekit-integrity",
+        "gradekit-lms",
+        "sandbox-kernel",
+        "transformer-course",
+    }
     (version,) = {project(package)["version"] for package in PACKAGES}
     needed = [
         line
@@ -32,7 +39,7 @@ def test_the_packages_have_one_version_and_need_each_other_in_it():
         for line in lines
         if re.split(r"[<>=\[]", line)[0] in names and "[" not in line
     ]
-    assert len(needed) == 6
+    assert len(needed) == 8
     assert {line.partition(">=")[2] for line in needed} == {version}
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.authoring.earlier import earlier_source
-from gradekit.authoring.standalone import standalone
 from gradekit.course import Course, blank_copy
 from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell
+from gradekit_authoring.earlier import earlier_source
+from gradekit_authoring.standalone import standalone
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()

@@ -11,13 +11,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.authoring.samples import ODD_CLASS, Sample, ordinary_class, write_class
 from gradekit.course import Course
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table, table_lines
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.plugin import CHECKINGS
 from gradekit.verdict.results import SubmissionResult
+from gradekit_authoring.samples import ODD_CLASS, Sample, ordinary_class, write_class
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]

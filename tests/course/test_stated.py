@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from gradekit.authoring.earlier import load_parts
 from gradekit.course import Course
+from gradekit_authoring.earlier import load_parts
 
 from .facts import notebook_of
 

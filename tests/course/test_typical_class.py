@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.authoring.samples import frequent_mistake, typical_class, write_class
 from gradekit.checks.variants import Mistake
 from gradekit.course import Course
+from gradekit_authoring.samples import frequent_mistake, typical_class, write_class
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.authoring.grade_variants import grade_variants
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course, read_notebook
 from gradekit.page.check_table import checks_as_html
+from gradekit_authoring.grade_variants import grade_variants
 
 ASSIGNMENT = Course(Path(__file__).parents[2]).assignment("00_warm_up")
 NOTEBOOK = read_notebook(ASSIGNMENT.source_notebooks()[0])

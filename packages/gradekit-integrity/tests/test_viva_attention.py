@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.authoring.samples import Sample, write_class
 from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.course import Course
 from gradekit.grading.running_course import RunningCourse
+from gradekit_authoring.samples import Sample, write_class
 from gradekit_integrity.viva.questions import Question, QuestionKind
 from gradekit_integrity.viva.sheets import make_sheet, tasks_of
 

@@ -10,10 +10,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from bench.meter import ROOT, Usage, measure
-from gradekit.authoring.samples import Change, Sample, write_class
 from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import find_cell
+from gradekit_authoring.samples import Change, Sample, write_class
 
 ASSIGNMENT = "02_attention"
 NBGRADER = (sys.executable, "-m", "nbgrader")

@@ -12,13 +12,13 @@ from nbgrader.api import SubmittedAssignment
 from bench.folders import ASSIGNMENT, GRADEKIT, CourseFolder, class_of
 from bench.meter import Metered
 from bench.table import HEAD, row
-from gradekit.authoring.samples import Sample
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restored
 from gradekit.verdict.grade import grade, points_of
 from gradekit.verdict.opened import GradingJob
+from gradekit_authoring.samples import Sample
 
 _PERCENT = (10, 50, 90)
 _KILL_AT_PERCENT = (40, 70)

@@ -12,8 +12,8 @@ from nbformat import NotebookNode
 from bench.folders import ASSIGNMENT, assignment, class_of
 from bench.meter import Usage, measure
 from bench.table import HEAD, row
-from gradekit.authoring.samples import write_class
 from gradekit.course.cells import grade_id, is_demo, is_test_cell, nbgrader_metadata
+from gradekit_authoring.samples import write_class
 
 _TEST = """\
 from otter.test_files import test_case

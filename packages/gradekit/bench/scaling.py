@@ -17,7 +17,6 @@ from pathlib import Path
 from statistics import median
 
 from bench.folders import ASSIGNMENT, CourseFolder, own_comment
-from gradekit.authoring.samples import Sample
 from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.running_course import RunningCourse
@@ -25,6 +24,7 @@ from gradekit.grading.workers import Task
 from gradekit.grading.write import Writer
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache
 from gradekit.verdict.tries import Try
+from gradekit_authoring.samples import Sample
 
 #: how long a simulated worker sleeps, and the folder and submission of the result that it returns
 _SECONDS, _RESULT = "GRADEKIT_BENCH_SECONDS", "GRADEKIT_BENCH_RESULT"

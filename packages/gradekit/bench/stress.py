@@ -14,12 +14,12 @@ from nbformat import NotebookNode
 
 from bench.busy import busy_processes
 from bench.folders import GRADEKIT, CourseFolder, own_comment
-from gradekit.authoring.samples import Change, Sample
 from gradekit.checks.variants import alternatives_of
 from gradekit.course.cells import find_cell
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.grade import points_of
+from gradekit_authoring.samples import Change, Sample
 
 #: kinds of load: busy processes, students who hog the processor, or both
 KINDS = ("busy", "hogs", "both")

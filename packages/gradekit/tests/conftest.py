@@ -106,8 +106,8 @@ def tiny_original(made_once: MakeOnce) -> Path:
 
 
 def _make_tiny(course: TinyCourse) -> None:
-    from gradekit.authoring.grade_variants import record
     from gradekit.course import blank_copy
+    from gradekit_authoring.grade_variants import record
 
     course.checks.parent.mkdir(parents=True)
     course.checks.write_text(CHECKS)

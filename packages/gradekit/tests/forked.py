@@ -27,12 +27,12 @@ from typing import NoReturn
 
 #: the modules that commands import
 PRELOADED = (
-    *("nbgrader.apps.nbgraderapp", "gradekit.cli", "gradekit.nbgrader_plugin", "gradekit.authoring.doctor"),
+    *("nbgrader.apps.nbgraderapp", "gradekit.cli", "gradekit.nbgrader_plugin", "gradekit_authoring.doctor"),
     *(
         "gradekit.grading.autograde",
         "gradekit.grading.regrade",
         "gradekit.verdict.grade",
-        "gradekit.authoring.audit",
+        "gradekit_authoring.audit",
     ),
     *("gradekit.report.class_report", "gradekit.report.table", "gradekit.watch.loop"),
     *("pytest", "alembic.config"),

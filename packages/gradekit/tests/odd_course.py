@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode, v4
 
-from gradekit.authoring.adopt.survey import CourseReport, survey
+from gradekit_authoring.adopt.survey import CourseReport, survey
 
 PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
 CHECK = "from gradekit.checks import points\n\n\n@points(1)\ndef test_it(student):\n    pass\n"

@@ -25,12 +25,14 @@ from .tiny_course import RIGHT, TinyCourse
 PACKAGES = Path(__file__).parents[2]
 SOURCES = (
     PACKAGES / "gradekit/src/gradekit",
+    PACKAGES / "gradekit-authoring/src",
     PACKAGES / "gradekit-integrity/src",
     PACKAGES / "gradekit-lms/src",
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
 )
 #: the tests of gradekit-lms
 LMS = "../../gradekit-lms/tests"
+AUTHORING = "../../gradekit-authoring/tests"
 INTEGRITY = "../../gradekit-integrity/tests"
 #: a command in backticks, at the end of a line after a colon, the whole of a string, or on an indented line of its own
 COMMAND = re.compile(
@@ -214,7 +216,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("course/__init__.py", GENERATE): Situation(handed_in_without_release, "nbgrader autograde 01_double"),
     ("course/__init__.py", "gradekit record {}"): Situation(damaged_records, "gradekit autograde"),
     ("checks/reference.py", "gradekit record {}"): Situation(no_records, "gradekit autograde"),
-    ("authoring/audit.py", "gradekit record {}"): Elsewhere("test_audit.py"),
+    ("gradekit_authoring/audit.py", "gradekit record {}"): Elsewhere(f"{AUTHORING}/test_audit.py"),
     ("grading/running_course.py", GENERATE): Situation(not_in_gradebook, "gradekit autograde 01_double"),
     ("grading/running_course.py", "nbgrader generate_assignment NAME --force"): Situation(
         no_gradebook, "gradekit table"
@@ -239,11 +241,11 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         "test_comment.py writes the comments"
     ),
     ("cli/reporting.py", "gradekit report {}"): NotRun("test_deal.py deals"),
-    ("cli/authoring.py", "gradekit record {}"): Elsewhere("test_new.py"),
-    ("cli/authoring.py", "gradekit audit {}"): Elsewhere("test_new.py"),
-    ("cli/authoring.py", "gradekit new NAME"): Elsewhere("test_new.py"),
-    ("cli/authoring.py", "gradekit adopt"): Elsewhere("test_adopt.py"),
-    ("cli/authoring.py", "nbgrader autograde"): NotRun("what has always been so"),
+    ("gradekit_authoring/cli/authoring.py", "gradekit record {}"): Elsewhere(f"{AUTHORING}/test_new.py"),
+    ("gradekit_authoring/cli/authoring.py", "gradekit audit {}"): Elsewhere(f"{AUTHORING}/test_new.py"),
+    ("gradekit_authoring/cli/authoring.py", "gradekit new NAME"): Elsewhere(f"{AUTHORING}/test_new.py"),
+    ("gradekit_authoring/cli/authoring.py", "gradekit adopt"): Elsewhere(f"{AUTHORING}/test_adopt.py"),
+    ("gradekit_authoring/cli/authoring.py", "nbgrader autograde"): NotRun("what has always been so"),
     ("grading/grades.py", 'gradekit deadline {} "{}"'): Situation(misread_deadline, "gradekit table"),
     ("grading/grades.py", "gradekit deadline {} TIME"): Elsewhere(
         "test_deadlines.py::test_the_command_sets_and_shows_deadlines_and_extensions"
@@ -336,38 +338,48 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("report/comments.py", "gradekit report ASSIGNMENT"): NotRun("it prints the ids and the checks"),
     ("report/comments.py", 'gradekit comment GROUP "the comment"'): Elsewhere("test_comment.py"),
     ("report/deal.py", "gradekit deal"): Elsewhere("test_deal.py"),
-    ("authoring/doctor.py", GENERATE): Situation(no_release, "gradekit doctor"),
-    ("authoring/doctor.py", "nbgrader generate_assignment NAME --force"): Situation(
+    ("gradekit_authoring/doctor.py", GENERATE): Situation(no_release, "gradekit doctor"),
+    ("gradekit_authoring/doctor.py", "nbgrader generate_assignment NAME --force"): Situation(
         no_gradebook, "gradekit doctor"
     ),
-    ("authoring/doctor.py", "gradekit report"): NotRun("what an extra is for"),
-    ("authoring/doctor.py", "gradekit new 01_my_topic"): Elsewhere("test_new.py"),
-    ("authoring/samples.py", GENERATE): Situation(no_release, "gradekit samples 01_double"),
-    ("authoring/standalone.py", GENERATE): Situation(no_release, "gradekit standalone 01_double"),
-    ("authoring/mutants/survivors.py", "gradekit audit {}"): Elsewhere("test_mutants.py"),
-    ("authoring/earlier.py", "gradekit earlier {}"): Elsewhere("test_earlier.py"),
-    ("authoring/adopt/text.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
-    ("authoring/adopt/text.py", "gradekit adopt --compare"): Elsewhere("test_autograder_comparison.py"),
-    ("authoring/adopt/text.py", "gradekit autograde"): Elsewhere("test_quickstart.py"),
-    ("authoring/adopt/config_file.py", "nbgrader db upgrade"): Elsewhere("test_gradebook_state.py"),
-    ("authoring/adopt/survey.py", "nbgrader update {}"): Elsewhere("test_adopt.py"),
-    ("authoring/adopt/autograder_comparison.py", "nbgrader generate_assignment {}"): NotRun(
+    ("gradekit_authoring/doctor.py", "gradekit report"): NotRun("what an extra is for"),
+    ("gradekit_authoring/doctor.py", "gradekit new 01_my_topic"): Elsewhere(f"{AUTHORING}/test_new.py"),
+    ("gradekit_authoring/samples.py", GENERATE): Situation(no_release, "gradekit samples 01_double"),
+    ("gradekit_authoring/standalone.py", GENERATE): Situation(no_release, "gradekit standalone 01_double"),
+    ("gradekit_authoring/mutants/survivors.py", "gradekit audit {}"): Elsewhere(
+        f"{AUTHORING}/test_mutants.py"
+    ),
+    ("gradekit_authoring/earlier.py", "gradekit earlier {}"): Elsewhere(f"{AUTHORING}/test_earlier.py"),
+    ("gradekit_authoring/adopt/text.py", "gradekit adopt --write"): Elsewhere(
+        f"{AUTHORING}/test_adopt_addition.py"
+    ),
+    ("gradekit_authoring/adopt/text.py", "gradekit adopt --compare"): Elsewhere(
+        f"{AUTHORING}/test_autograder_comparison.py"
+    ),
+    ("gradekit_authoring/adopt/text.py", "gradekit autograde"): Elsewhere("test_quickstart.py"),
+    ("gradekit_authoring/adopt/config_file.py", "nbgrader db upgrade"): Elsewhere("test_gradebook_state.py"),
+    ("gradekit_authoring/adopt/survey.py", "nbgrader update {}"): Elsewhere(f"{AUTHORING}/test_adopt.py"),
+    ("gradekit_authoring/adopt/autograder_comparison.py", "nbgrader generate_assignment {}"): NotRun(
         "says that it fails, and why"
     ),
-    ("authoring/adopt/autograder_comparison.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
-    ("authoring/new/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
-    ("authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
-    ("authoring/new/__init__.py", "gradekit new NAME"): Elsewhere("test_new.py"),
-    ("authoring/samples.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
-    ("authoring/doctor.py", "gradekit init"): Elsewhere("test_starting.py"),
+    ("gradekit_authoring/adopt/autograder_comparison.py", "gradekit doctor"): Elsewhere(
+        f"{AUTHORING}/test_doctor.py"
+    ),
+    ("gradekit_authoring/new/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
+    ("gradekit_authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere(
+        f"{AUTHORING}/test_adopt_addition.py"
+    ),
+    ("gradekit_authoring/new/__init__.py", "gradekit new NAME"): Elsewhere(f"{AUTHORING}/test_new.py"),
+    ("gradekit_authoring/samples.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
+    ("gradekit_authoring/doctor.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("cli/starting.py", "gradekit help {}"): Elsewhere("test_starting.py"),
-    ("cli/starting.py", "gradekit help checks"): Elsewhere("test_starting.py"),
-    ("cli/authoring.py", "gradekit help checks"): Elsewhere("test_starting.py"),
-    ("cli/starting.py", "gradekit report"): NotRun("what an extra is for"),
-    ("cli/starting.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
-    ("authoring/doctor.py", "gradekit help sandbox"): Elsewhere("test_starting.py"),
+    ("gradekit_authoring/cli/beginning.py", "gradekit help checks"): Elsewhere("test_starting.py"),
+    ("gradekit_authoring/cli/authoring.py", "gradekit help checks"): Elsewhere("test_starting.py"),
+    ("gradekit_authoring/cli/beginning.py", "gradekit report"): NotRun("what an extra is for"),
+    ("gradekit_authoring/cli/beginning.py", "gradekit doctor"): Elsewhere(f"{AUTHORING}/test_doctor.py"),
+    ("gradekit_authoring/doctor.py", "gradekit help sandbox"): Elsewhere("test_starting.py"),
     ("cli/__init__.py", "gradekit help sandbox"): Elsewhere("test_other_systems.py"),
-    ("authoring/doctor.py", "gradekit help scaling"): Elsewhere("test_starting.py"),
+    ("gradekit_authoring/doctor.py", "gradekit help scaling"): Elsewhere("test_starting.py"),
     ("gradekit_lms/claims.py", "nbgrader db student import students.csv"): Elsewhere(
         f"{LMS}/test_collect.py"
     ),

@@ -13,7 +13,7 @@ from gradekit.cli import Commands, main
 ALONE = """
 import importlib.metadata, pkgutil, sys
 
-OTHERS = ("gradekit_integrity", "gradekit_lms")
+OTHERS = ("gradekit_authoring", "gradekit_integrity", "gradekit_lms")
 
 
 class Hidden:
@@ -42,13 +42,17 @@ from gradekit.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """
 #: in this order, which is that of an instructor's work
-FROM_COMPANIONS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written")
+TO_BEGIN = ("demo", "init")
+OF_A_CLASS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written")
+FOR_AUTHORS = ("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt")
+FROM_COMPANIONS = {*TO_BEGIN, *OF_A_CLASS, *FOR_AUTHORS}
 COMMANDS = [
-    *("demo", "init", "help", "learn"),
+    *TO_BEGIN,
+    *("help", "learn"),
     *("autograde", "regrade", "revise", "deadline", "extend", "watch", "table", "report", "comment"),
-    *FROM_COMPANIONS,
+    *OF_A_CLASS,
     "deal",
-    *("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),
+    *FOR_AUTHORS,
 ]
 
 

@@ -9,12 +9,12 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.authoring.audit import figures, run_audit
 from gradekit.checks import Equivalent, Mistake
 from gradekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from gradekit.course import Course, CourseError, stamp_of
 from gradekit.grading.cluster import zipped_assignment
 from gradekit.nbgrader_plugin.bind import binding_problems
+from gradekit_authoring.audit import figures, run_audit
 
 from .tiny_course import code, mark
 

@@ -4,9 +4,9 @@ that its gradients are right."""
 import numpy as np
 import pytest
 
-from gradekit.authoring.grade_variants import grade_variant
 from gradekit.checks import CheckFailure, assert_full_precision, assert_not_rounded
 from gradekit.checks.variants import Variant
+from gradekit_authoring.grade_variants import grade_variant
 
 from .needs import needs_torch
 
@@ -179,6 +179,8 @@ def test_each_number_can_be_asked_to_be_right_to_its_own_digits(share, words):
         ("kept.setdefault(x.shape, 2 * x)", "after the first result was changed in place"),
         ("kept.setdefault(x.shape, x > 0)", "after the first result was changed in place"),
         ("kept.setdefault(x.shape, x.clone()).copy_(2 * x)", "overwrote the result of the first"),
+        ("kept.setdefault(id(x), 2 * x)", "after the first result was changed in place"),
+        ("kept.setdefault(id(x), 2 * x).clone()", "after the numbers in the same tensors have changed"),
     ],
 )
 def test_a_result_must_not_be_returned_or_overwritten_after_its_caller_changed_it(tiny_course, body, words):

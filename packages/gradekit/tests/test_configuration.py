@@ -101,7 +101,7 @@ COMMANDS = {
 )
 def test_every_command_finds_the_settings(place, command, tmp_path, monkeypatch, capfd):
     # nothing is run here: starting what could run it would take most of the time
-    monkeypatch.setattr("gradekit.authoring.grade_variants.record", lambda *_: None)
+    monkeypatch.setattr("gradekit_authoring.grade_variants.record", lambda *_: None)
     monkeypatch.setattr("gradekit.grading.workers.launch_server", lambda *_: None)
     course = PlainCourse(tmp_path / "course", names=RENAMED)
     flags = place(course, tmp_path, monkeypatch)

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from gradekit.authoring.grade_variants import KINDS, degenerate_answers
 from gradekit.course import read_notebook
+from gradekit_authoring.grade_variants import KINDS, degenerate_answers
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

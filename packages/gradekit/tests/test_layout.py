@@ -15,6 +15,7 @@ GRADEKIT = PACKAGES / "gradekit" / "src" / "gradekit"
 SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
 #: packages that depend on gradekit, which doesn't know them
 COMPANIONS = [
+    PACKAGES / "gradekit-authoring" / "src" / "gradekit_authoring",
     PACKAGES / "gradekit-integrity" / "src" / "gradekit_integrity",
     PACKAGES / "gradekit-lms" / "src" / "gradekit_lms",
 ]
@@ -35,7 +36,6 @@ ORDER = [
     "grading",
     "watch",
     "report",
-    "authoring",
     "cli",
 ]
 

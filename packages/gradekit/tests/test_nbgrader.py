@@ -271,7 +271,7 @@ def test_neither_checks_nor_references_nor_inputs_leak(generated):
     )
     assert planted != checks
     generated.checks.write_text(canary + planted)
-    from gradekit.authoring.grade_variants import record
+    from gradekit_authoring.grade_variants import record
 
     record(generated.assignment, workers=1)
     generated.run("nbgrader", "generate_assignment", "01_double", "--force")

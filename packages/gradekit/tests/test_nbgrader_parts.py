@@ -20,10 +20,11 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import TraitType
 
 import gradekit
+import gradekit_authoring
 import gradekit_integrity
 import gradekit_lms
 
-OURS = (gradekit, gradekit_integrity, gradekit_lms)
+OURS = (gradekit, gradekit_authoring, gradekit_integrity, gradekit_lms)
 
 #: functions and classes that we import
 IMPORTED = {

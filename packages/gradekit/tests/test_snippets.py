@@ -3,7 +3,6 @@
 import pytest
 
 from gradekit.attempts import Shows
-from gradekit.authoring.audit import audit_lines, run_audit
 from gradekit.checks.snippets import not_shown, snippets_of
 from gradekit.course import CourseError, blank_copy, read_notebook
 from gradekit.page.check_table import checks_as_html, result_as_shown
@@ -11,6 +10,7 @@ from gradekit.page.headings import headings
 from gradekit.session.limits import Limits
 from gradekit.verdict.grade import Offer, grade
 from gradekit.verdict.opened import GradingJob, HowToRun
+from gradekit_authoring.audit import audit_lines, run_audit
 
 from .needs import needs_torch
 from .tiny_course import code

@@ -11,12 +11,12 @@ import nbformat
 import pytest
 
 import gradekit
-from gradekit.authoring.doctor import examine_course
 from gradekit.cli import main
 from gradekit.cli.starting import _topics, has_desktop
 from gradekit.course.operating_system import activation, as_typed
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
+from gradekit_authoring.doctor import examine_course
 
 from .forked import run_forked
 from .test_advice import messages

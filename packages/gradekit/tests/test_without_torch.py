@@ -13,12 +13,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.authoring.grade_variants import record
 from gradekit.checks.reference import Store
 from gradekit.course import Course, blank_copy
 from gradekit.course.kernels import LIMITED
 from gradekit.verdict.grade import grade
 from gradekit.verdict.opened import GradingJob, HowToRun
+from gradekit_authoring.grade_variants import record
 
 PACKAGES = Path(__file__).parents[2]
 MISSING = ("torch", "seaborn", "matplotlib", "scipy", "jupyterlab", "notebook")
@@ -146,7 +146,7 @@ def bare_python(tmp_path_factory) -> Path:
     python = folder / "venv" / "bin" / "python"
     here = Path(sysconfig.get_path("purelib"))
     there = next((folder / "venv" / "lib").glob("python3*")) / "site-packages"
-    ours = ("gradekit", "gradekit_integrity", "gradekit_lms", "sandbox_kernel")
+    ours = ("gradekit", "gradekit_authoring", "gradekit_integrity", "gradekit_lms", "sandbox_kernel")
     for path in here.iterdir():
         name = path.name.split("-")[0]
         if name in (*MISSING, *ours, "__pycache__") or path.suffix == ".pth":

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from demos.tasks import Task
-from gradekit.authoring.earlier import load_parts
 from gradekit.course import Course
+from gradekit_authoring.earlier import load_parts
 
 RATE = 0.01
 BOS = 1

@@ -28,8 +28,8 @@ from demos.tasks import (
     trained_heads,
     trained_reverser,
 )
-from gradekit.authoring.earlier import load_parts
 from gradekit.course import Course
+from gradekit_authoring.earlier import load_parts
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gradekit.authoring.earlier import load_parts
 from gradekit.course import Course
+from gradekit_authoring.earlier import load_parts
 
 HELD_OUT = 1000
 BATCH = 64

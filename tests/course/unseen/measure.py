@@ -14,11 +14,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gradekit.authoring.grade_variants import grade_variants
 from gradekit.checks.variants import Alternative, Variant
 from gradekit.course import Assignment, Course
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.diagnosis import OR
+from gradekit_authoring.grade_variants import grade_variants
 
 FOLDER = Path(__file__).parent
 COUNTS = (

@@ -271,8 +271,8 @@ def build(folder: Path, mode: str) -> Path:
     (folder / "tests" / ASSIGNMENT / "mistakes.py").write_text(_MISTAKES)
     (folder / "nbgrader_config.py").write_text(_config(mode))
     if mode not in NBGRADER_ALONE:
-        from gradekit.authoring.grade_variants import record
         from gradekit.course import Course
+        from gradekit_authoring.grade_variants import record
 
         record(Course(folder).assignment(ASSIGNMENT), workers=1)
     done = course.run("generate_assignment")

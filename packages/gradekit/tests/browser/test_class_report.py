@@ -10,12 +10,12 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from gradekit.authoring.samples import solved
 from gradekit.checks.variants import Variant, mistakes_of
 from gradekit.cli import main
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import find_cell
 from gradekit.course.rubrics import rubric_items, rubric_of
+from gradekit_authoring.samples import solved
 
 from ..forked import run_forked
 

@@ -12,10 +12,10 @@ from playwright.sync_api import Page
 
 from gradekit.attempts import AttemptRecord, Attempts, outcomes_of
 from gradekit.attempts import Page as PageState
-from gradekit.authoring.samples import ODD_CLASS, ordinary_class, solved, write_class
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import find_cell
 from gradekit.grading.running_course import RunningCourse
+from gradekit_authoring.samples import ODD_CLASS, ordinary_class, solved, write_class
 
 from ..forked import run_forked
 

@@ -10,11 +10,11 @@ from axe_playwright_python.sync_playwright import Axe
 from nbgrader.api import Gradebook
 from playwright.sync_api import Route, expect
 
-from gradekit.authoring.samples import Sample, write_class
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course
 from gradekit.course.cells import find_cell
 from gradekit.course.rubrics import RUBRIC, rubric_items
+from gradekit_authoring.samples import Sample, write_class
 
 from ..forked import run_forked
 

@@ -17,9 +17,9 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, Page, expect
 
-from gradekit.authoring.samples import solved
 from gradekit.course import Course
 from gradekit.course.cells import find_cell
+from gradekit_authoring.samples import solved
 
 from .hub import COURSE, Account, Hub, hub_problem, prepared, running
 from .offline import take_offline

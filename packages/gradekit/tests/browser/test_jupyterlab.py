@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, expect
 
-from gradekit.authoring.samples import solved
 from gradekit.course import Course
 from gradekit.course.cells import find_cell
+from gradekit_authoring.samples import solved
 
 ROOT = Path(__file__).parents[4]
 WRONG = """\

@@ -1,6 +1,6 @@
 """Known wrong answers and other right answers: small edits of the instructor's solution cells.
 
-Also lists the mutants (see `gradekit.authoring.mutants`) that are right answers, or that no check can or should catch.
+Also lists the mutants (see `gradekit_authoring.mutants`) that are right answers, or that no check can or should catch.
 """
 
 import contextlib

@@ -37,6 +37,10 @@ _ELSEWHERE = "run it in gradekit's image or in WSL; see `gradekit help sandbox`"
 _GROUP = "gradekit.commands"
 #: commands that messages and pages name, and the packages that bring them
 _COMPANIONS = {
+    **dict.fromkeys(
+        ("demo", "init", "audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),
+        "gradekit-authoring",
+    ),
     **dict.fromkeys(("return", "lms", "lti", "requests"), "gradekit-lms"),
     **dict.fromkeys(("similar", "viva", "defend", "written"), "gradekit-integrity"),
 }

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from nbformat import NotebookNode
 
-from gradekit.authoring.grade_variants import value_after
-from gradekit.authoring.mutants.operators import OPERATORS, Code
 from gradekit.checks.variants import Equivalent, Variant
 from gradekit.course import Assignment, read_notebook
 from gradekit.course.cells import answer_of, find_cell, is_answer_cell
 from gradekit.submission.names import imported_by, parse
+from gradekit_authoring.grade_variants import value_after
+from gradekit_authoring.mutants.operators import OPERATORS, Code
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _of_cell(assignment: Assignment, cell: str, source: str, tests: tuple[str, .
     targets = _targets(source)
     if not targets:
         return
-    text = files("gradekit.authoring.mutants").joinpath("faults.py").read_text(encoding="utf-8")
+    text = files("gradekit_authoring.mutants").joinpath("faults.py").read_text(encoding="utf-8")
     watched = "\n".join(f"{name} = watched({name}, {name!r})" for name in targets)
     variant = Mutant(f"the notes of {cell}", cell, source=f"{source}\n{text}\n{watched}", tests=tests)
     notes = value_after(assignment, variant, "_seen")

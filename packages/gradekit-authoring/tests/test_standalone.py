@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.authoring.standalone import CELL_ID, setup_source, standalone, write_standalone
 from gradekit.course import Course, CourseError
 from gradekit.course.cells import is_demo
+from gradekit_authoring.standalone import CELL_ID, setup_source, standalone, write_standalone
 
 #: takes pip's place, and writes down what it was asked for
 PIP = "import sys\nfrom pathlib import Path\nPath('asked.txt').write_text(' '.join(sys.argv[1:]))\n"

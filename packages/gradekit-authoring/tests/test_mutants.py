@@ -2,9 +2,9 @@
 
 import pytest
 
-from gradekit.authoring.mutants.make import OPERATORS, mutants_of, mutants_of_cell, sample
-from gradekit.authoring.mutants.survivors import run_mutants
 from gradekit.course import CourseError
+from gradekit_authoring.mutants.make import OPERATORS, mutants_of, mutants_of_cell, sample
+from gradekit_authoring.mutants.survivors import run_mutants
 
 
 def mutants(kind, body, head="def f(x, y=1):", imported=("torch", "math", "nn")):

@@ -4,12 +4,12 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.authoring.earlier import earlier_source, load_parts, write_earlier
 from gradekit.course import Course, CourseError
 from gradekit.verdict.grade import grade
 from gradekit.verdict.opened import GradingJob
+from gradekit_authoring.earlier import earlier_source, load_parts, write_earlier
 
-from .tiny_course import code, mark
+from ...gradekit.tests.tiny_course import code, mark
 
 FIRST = """\
 SCALE = 3

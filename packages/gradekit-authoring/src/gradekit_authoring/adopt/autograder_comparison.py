@@ -15,7 +15,6 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from gradekit.authoring.adopt.copies import CourseCopy, generated, plain_copy
 from gradekit.course import CourseError, refuse_pattern
 from gradekit.course.cells import find_cell, grade_id
 from gradekit.course.printing import printable, quoted, shortened
@@ -24,6 +23,7 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.names import defined_names
 from gradekit.verdict.results import CheckResult, SubmissionResult
+from gradekit_authoring.adopt.copies import CourseCopy, generated, plain_copy
 
 _NETWORK = re.compile(
     "name resolution|Name or service not known|Network is unreachable|Max retries exceeded|urlopen error|"

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from nbformat import v3, v4
 
-from gradekit.authoring.adopt.survey import notes_on_code
 from gradekit.cli import main
 from gradekit.course import Course
+from gradekit_authoring.adopt.survey import notes_on_code
 
-from .odd_course import OddCourse, code, marked, ordinary, text
+from ...gradekit.tests.odd_course import OddCourse, code, marked, ordinary, text
 
 
 @pytest.fixture

@@ -8,19 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gradekit.authoring.grade_variants import (
-    BLANK,
-    SOLUTION,
-    Degenerate,
-    Progress,
-    VariantOrName,
-    degenerate_answers,
-    failed_checks,
-    grade_variants,
-    mistake_records,
-    name_of,
-    require_checks,
-)
 from gradekit.checks.asserts import difference
 from gradekit.checks.reference import PACKED, Store, from_stored
 from gradekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
@@ -33,6 +20,19 @@ from gradekit.verdict.diagnosis import OR
 from gradekit.verdict.explanation import without_measured_numbers
 from gradekit.verdict.grade import SNIPPET_PASSED, Graded
 from gradekit.verdict.results import ExerciseResult, SubmissionResult
+from gradekit_authoring.grade_variants import (
+    BLANK,
+    SOLUTION,
+    Degenerate,
+    Progress,
+    VariantOrName,
+    degenerate_answers,
+    failed_checks,
+    grade_variants,
+    mistake_records,
+    name_of,
+    require_checks,
+)
 
 #: the share of its exercise that a mistake may cost without saying why
 LEAST_COST, MOST_COST = 0.05, 0.70

@@ -3,9 +3,9 @@
 import pytest
 from nbformat import v4
 
-from gradekit.authoring.adopt.config_file import version_problems
+from gradekit_authoring.adopt.config_file import version_problems
 
-from .odd_course import OddCourse, ordinary
+from ...gradekit.tests.odd_course import OddCourse, ordinary
 
 
 @pytest.fixture

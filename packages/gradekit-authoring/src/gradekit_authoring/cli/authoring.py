@@ -20,7 +20,7 @@ from gradekit.course import CourseError
 from gradekit.course.printing import printable, quoted
 
 if TYPE_CHECKING:
-    from gradekit.authoring.grade_variants import Progress
+    from gradekit_authoring.grade_variants import Progress
 
 
 def add(commands: Commands) -> None:
@@ -97,7 +97,7 @@ def _audit(options: argparse.Namespace) -> int:
         return _audit_mutants(options)
     if options.all:
         raise CourseError("--all applies only to mutants: add --mutants")
-    from gradekit.authoring.audit import audit_lines, figures, run_audit
+    from gradekit_authoring.audit import audit_lines, figures, run_audit
 
     audits = []
     for assignment in course_and_assignments(options)[1]:
@@ -110,7 +110,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _audit_mutants(options: argparse.Namespace) -> int:
-    from gradekit.authoring.mutants.survivors import mutation_figures, mutation_lines, run_mutants
+    from gradekit_authoring.mutants.survivors import mutation_figures, mutation_lines, run_mutants
 
     tests = []
     for assignment in course_and_assignments(options)[1]:
@@ -126,7 +126,7 @@ def _audit_mutants(options: argparse.Namespace) -> int:
 
 
 def _audit_names(options: argparse.Namespace) -> int:
-    from gradekit.authoring.mutants.survivors import name_lines, named_mutants
+    from gradekit_authoring.mutants.survivors import name_lines, named_mutants
 
     for assignment in course_and_assignments(options)[1]:
         with _progress(assignment.name) as progress:
@@ -136,7 +136,7 @@ def _audit_names(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> None:
-    from gradekit.authoring.grade_variants import record
+    from gradekit_authoring.grade_variants import record
 
     for assignment in course_and_assignments(options)[1]:
         with _progress(assignment.name) as progress:
@@ -145,7 +145,7 @@ def _record(options: argparse.Namespace) -> None:
 
 
 def _earlier(options: argparse.Namespace) -> None:
-    from gradekit.authoring.earlier import write_earlier
+    from gradekit_authoring.earlier import write_earlier
 
     for assignment in course_and_assignments(options)[1]:
         if path := write_earlier(assignment):
@@ -153,7 +153,7 @@ def _earlier(options: argparse.Namespace) -> None:
 
 
 def _standalone(options: argparse.Namespace) -> None:
-    from gradekit.authoring.standalone import write_standalone
+    from gradekit_authoring.standalone import write_standalone
 
     for assignment in course_and_assignments(options)[1]:
         for path in write_standalone(assignment):
@@ -161,7 +161,7 @@ def _standalone(options: argparse.Namespace) -> None:
 
 
 def _samples(options: argparse.Namespace) -> None:
-    from gradekit.authoring.samples import ODD_CLASS, ordinary_class, typical_class, write_class
+    from gradekit_authoring.samples import ODD_CLASS, ordinary_class, typical_class, write_class
     from sandbox_kernel.folders import HeldFolder
 
     course, assignments = course_and_assignments(options)
@@ -186,8 +186,8 @@ def _replace(folder: Path, new: Path) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
-    from gradekit.authoring.grade_variants import record
-    from gradekit.authoring.new import write_assignment
+    from gradekit_authoring.grade_variants import record
+    from gradekit_authoring.new import write_assignment
 
     course = course_of(options)
     assignment = write_assignment(course.layout, options.name, options.arrays)
@@ -206,7 +206,7 @@ def _new(options: argparse.Namespace) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from gradekit.authoring.doctor import examine
+    from gradekit_authoring.doctor import examine
 
     missing = False
     for finding in examine(_root_of(options)):
@@ -246,8 +246,8 @@ def _root_of(options: argparse.Namespace) -> Path:
 
 
 def _look(root: Path, options: argparse.Namespace) -> int:
-    from gradekit.authoring.adopt.survey import survey
-    from gradekit.authoring.adopt.text import report_lines
+    from gradekit_authoring.adopt.survey import survey
+    from gradekit_authoring.adopt.text import report_lines
 
     report = survey(root, options.assignments)
     if options.json:
@@ -258,8 +258,8 @@ def _look(root: Path, options: argparse.Namespace) -> int:
 
 
 def _write(root: Path, options: argparse.Namespace) -> int:
-    from gradekit.authoring.adopt.config_file import addition_to
-    from gradekit.authoring.adopt.survey import EmptyCourse, may_become_course, survey
+    from gradekit_authoring.adopt.config_file import addition_to
+    from gradekit_authoring.adopt.survey import EmptyCourse, may_become_course, survey
 
     report = None
     try:
@@ -286,9 +286,9 @@ def _write(root: Path, options: argparse.Namespace) -> int:
 
 
 def _compare(root: Path, options: argparse.Namespace) -> int:
-    from gradekit.authoring.adopt.autograder_comparison import compare_autograders
-    from gradekit.authoring.adopt.survey import survey
-    from gradekit.authoring.adopt.text import comparison_lines
+    from gradekit_authoring.adopt.autograder_comparison import compare_autograders
+    from gradekit_authoring.adopt.survey import survey
+    from gradekit_authoring.adopt.text import comparison_lines
 
     _note(
         "nbgrader now runs the students' code on this machine without a sandbox, as `nbgrader autograde` always "

@@ -20,7 +20,13 @@ from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbformat import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator, SchemaTooNewError, SchemaTooOldError, ValidationError
 
-from gradekit.authoring.adopt.config_file import (
+from gradekit.course import Assignment, CourseError, read_notebook, refuse_pattern
+from gradekit.course.cells import CellKind, grade_id, is_demo, is_graded_cell, nbgrader_metadata
+from gradekit.course.kernels import is_installed
+from gradekit.course.printing import counted, did_you_mean, listed, quoted, shortened
+from gradekit.grading.running_course import RunningCourse
+from gradekit.submission.extra_files import MAX_OPENED_BYTES, OPENS_NOTEBOOKS
+from gradekit_authoring.adopt.config_file import (
     NAME,
     ConfigFile,
     json_config,
@@ -29,12 +35,6 @@ from gradekit.authoring.adopt.config_file import (
     settings_problems,
     version_problems,
 )
-from gradekit.course import Assignment, CourseError, read_notebook, refuse_pattern
-from gradekit.course.cells import CellKind, grade_id, is_demo, is_graded_cell, nbgrader_metadata
-from gradekit.course.kernels import is_installed
-from gradekit.course.printing import counted, did_you_mean, listed, quoted, shortened
-from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.extra_files import MAX_OPENED_BYTES, OPENS_NOTEBOOKS
 
 PYTHON = "python"
 _IMPORT = re.compile(r"^[^\S\n]*(?:from[^\S\n]+(\w+)[\w.]*[^\S\n]+import\b|import[^\S\n]+([\w., \t]+))", re.M)

@@ -7,10 +7,10 @@ There is one about PyTorch and one about NumPy. The files in `template/torch/` o
 import re
 from pathlib import Path
 
-from gradekit.authoring.adopt.config_file import NAME, json_config
 from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.printing import quoted
 from gradekit.inside.arrays import ArrayKind, has_torch
+from gradekit_authoring.adopt.config_file import NAME, json_config
 
 TEMPLATES = Path(__file__).parent / "template"
 _NAME = re.compile(r"(?P<number>\d*)[ _-]*(?P<topic>[\w -]*)")

@@ -14,9 +14,9 @@ from nbgrader.api import Gradebook
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SAWarning
 
-from gradekit.authoring.adopt.config_file import FUNCTION, IMPORT, NAME, ConfigFile, json_config
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
+from gradekit_authoring.adopt.config_file import FUNCTION, IMPORT, NAME, ConfigFile, json_config
 
 _STEPS = ("source", "release", "submitted", "autograded", "feedback", "solution", "source_with_tests")
 #: other folders of the course that are larger are left out

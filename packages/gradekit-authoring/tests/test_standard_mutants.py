@@ -2,11 +2,11 @@
 
 import pytest
 
-from gradekit.authoring.grade_variants import grade_variant
-from gradekit.authoring.mutants.survivors import run_mutants
 from gradekit.checks.variants import Variant
+from gradekit_authoring.grade_variants import grade_variant
+from gradekit_authoring.mutants.survivors import run_mutants
 
-from .needs import needs_torch
+from ...gradekit.tests.needs import needs_torch
 
 pytestmark = needs_torch
 

@@ -11,7 +11,12 @@ import pytest
 from nbformat import v4
 from nbgrader.api import Gradebook
 
-from gradekit.authoring.adopt.autograder_comparison import (
+from gradekit.cli import main
+from gradekit.course.cells import grade_id
+from gradekit.grading.running_course import RunningCourse
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
+from gradekit_authoring.adopt.autograder_comparison import (
     AutograderComparison,
     GradedNotebook,
     ScorePair,
@@ -19,13 +24,8 @@ from gradekit.authoring.adopt.autograder_comparison import (
     first_error,
     reason,
 )
-from gradekit.authoring.adopt.copies import generated, plain_copy
-from gradekit.authoring.adopt.text import comparison_lines
-from gradekit.cli import main
-from gradekit.course.cells import grade_id
-from gradekit.grading.running_course import RunningCourse
-from gradekit.session.values import CheckOutcome
-from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
+from gradekit_authoring.adopt.copies import generated, plain_copy
+from gradekit_authoring.adopt.text import comparison_lines
 
 CHECK = '''
 from gradekit.checks import points

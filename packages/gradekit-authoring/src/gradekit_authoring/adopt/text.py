@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from gradekit.authoring.adopt.autograder_comparison import AutograderComparison, ScorePair
-from gradekit.authoring.adopt.survey import AssignmentReport, CourseReport, NotebookReport
 from gradekit.course.cells import CellKind
 from gradekit.course.printing import aligned_lines, counted
 from gradekit.verdict.results import points_in_words
+from gradekit_authoring.adopt.autograder_comparison import AutograderComparison, ScorePair
+from gradekit_authoring.adopt.survey import AssignmentReport, CourseReport, NotebookReport
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
 _MAX_CELLS = 2  # more than these are counted

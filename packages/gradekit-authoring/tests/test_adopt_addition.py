@@ -8,9 +8,9 @@ import nbformat
 import pytest
 from traitlets.config.loader import PyFileConfigLoader
 
-from gradekit.authoring.adopt.config_file import ConfigFile, addition_to
 from gradekit.cli import main
 from gradekit.course import CourseError
+from gradekit_authoring.adopt.config_file import ConfigFile, addition_to
 
 IMPORT = b"from gradekit.nbgrader_plugin import configure\n"
 

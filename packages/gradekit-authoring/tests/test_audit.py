@@ -6,12 +6,12 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.authoring.audit import audit_lines, figures, run_audit
-from gradekit.authoring.grade_variants import record
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import CourseError
+from gradekit_authoring.audit import audit_lines, figures, run_audit
+from gradekit_authoring.grade_variants import record
 
-from .tiny_course import HALF, HALF_CHECKS, code, mark
+from ...gradekit.tests.tiny_course import HALF, HALF_CHECKS, code, mark
 
 
 def test_a_course_in_order_has_no_problems(tiny_course):

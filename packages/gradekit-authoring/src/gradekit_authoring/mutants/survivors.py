@@ -12,8 +12,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from gradekit.authoring.grade_variants import Progress, grade_variant, run_variants
-from gradekit.authoring.mutants.make import (
+from gradekit.checks.variants import Equivalent, Mistake, Variant, equivalents_of, mistakes_of
+from gradekit.course import Assignment, CourseError
+from gradekit.course.printing import quoted
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.diagnosis import OR
+from gradekit_authoring.grade_variants import Progress, grade_variant, run_variants
+from gradekit_authoring.mutants.make import (
     Mutant,
     is_standard,
     mutants_of,
@@ -21,11 +26,6 @@ from gradekit.authoring.mutants.make import (
     solutions_of,
     standard_mutants_of,
 )
-from gradekit.checks.variants import Equivalent, Mistake, Variant, equivalents_of, mistakes_of
-from gradekit.course import Assignment, CourseError
-from gradekit.course.printing import quoted
-from gradekit.session.values import CheckOutcome
-from gradekit.verdict.diagnosis import OR
 
 #: how many mutants of an assignment are tried by default
 SAMPLE = 40

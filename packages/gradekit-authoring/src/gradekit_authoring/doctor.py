@@ -12,7 +12,6 @@ from pathlib import Path
 import psutil
 from nbformat import v4
 
-from gradekit.authoring.standalone import requirements_of
 from gradekit.checks.reference import Store
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course, CourseError, refuse_pattern
@@ -26,6 +25,7 @@ from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.session.runner import CellState
 from gradekit.session.session import Session
 from gradekit.verdict.result_cache import installed_version
+from gradekit_authoring.standalone import requirements_of
 from sandbox_kernel import bubblewrap, cgroup, users
 from sandbox_kernel.compare import missing_inside
 from sandbox_kernel.inside import calls

@@ -12,9 +12,9 @@ import pytest
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import Config
 
-from gradekit.authoring import doctor
-from gradekit.authoring.doctor import Finding, examine_course, examine_machine
 from gradekit.cli import main
+from gradekit_authoring import doctor
+from gradekit_authoring.doctor import Finding, examine_course, examine_machine
 from sandbox_kernel import bubblewrap, cgroup, users, view
 
 

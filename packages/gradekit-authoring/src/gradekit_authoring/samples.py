@@ -16,8 +16,6 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode, v4
 
-from gradekit.authoring.grade_variants import record
-from gradekit.authoring.new import write_assignment, write_course
 from gradekit.checks.variants import Mistake, Variant, alternatives_of, mistakes_of
 from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.cells import (
@@ -34,6 +32,8 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.submission.names import defined_names
 from gradekit.verdict.grade import points_of
 from gradekit.verdict.results import Status
+from gradekit_authoring.grade_variants import record
+from gradekit_authoring.new import write_assignment, write_course
 
 _TEXT_ANSWER = "A short answer by the sample student, for manual grading."
 
