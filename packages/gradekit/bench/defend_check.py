@@ -83,6 +83,9 @@ class _Cell:
             target = namespace[made_title.partition("(")[0]](**_inputs(made_inputs, self.names))
         name = title.partition("(")[0]
         arguments = _inputs(inputs, self.names)
+        if isinstance(target, torch.nn.Module):  # a page shows no `.double()` between the two calls
+            tensors = (one for one in arguments.values() if isinstance(one, torch.Tensor))
+            target.to(next((one.dtype for one in tensors if one.is_floating_point()), None))
         notes.clear()
         with contextlib.suppress(AttributeError):
             target = getattr(target, name.rpartition(".")[2]) if made else namespace.get(name)
