@@ -65,11 +65,11 @@ def test_attention(student, reference, draw):
     output, weights = student.attention_with_additive_mask(q, k, v, m)
     reference.assert_close(weights, name="weights")
     reference.assert_close(output, name="output")
-    for shape in ((4,), (2, 1), (1, 4), (3, 1, 4)):
-        other = 500 * draw.normal(*shape)  # any numbers, and it broadcasts
+    others = [500 * draw.normal(*shape) for shape in ((4,), (2, 1), (1, 4), (3, 1, 4))]  # it broadcasts
+    for other in [*others, torch.tensor([[0.0], [-5000.0]])]:
         output, weights = student.attention_with_additive_mask(q, k, v, other)
         right = torch.softmax(q @ k.mT / 5**0.5 + other, dim=-1)
-        context = f"for an M of shape {shape} with numbers in the hundreds"
+        context = f"for an M of shape {tuple(other.shape)} with numbers in the {'thousands' if other.min() <= -5000 else 'hundreds'}"
         assert_close(weights, right, name="weights", context=context)
         assert_close(output, right @ v, name="output", context=context, atol=1e-4)
 
@@ -94,3 +94,5 @@ def test_inputs_unchanged(student, draw):
     assert_unchanged(student.call("additive_mask", mask))
     inputs = draw.normal(2, 3, 5), draw.normal(2, 4, 5), draw.normal(2, 4, 7), draw.normal(3, 4)
     assert_unchanged(student.call("attention_with_additive_mask", *inputs))
+    hidden = torch.zeros(mask.shape).masked_fill(~mask, -2e9)  # counts as -inf, and stays what it is
+    assert_unchanged(student.call("attention_with_additive_mask", *inputs[:3], hidden))
