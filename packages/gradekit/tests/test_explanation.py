@@ -62,6 +62,11 @@ def test_a_check_for_an_exception_accepts_a_type_that_inherits_from_it():
         assert_raises(KeyError, call)
 
 
+def test_a_check_for_an_exception_can_say_where_it_should_be_raised():
+    with pytest.raises(CheckFailure, match=r"should raise ValueError in evaluation mode, but it returned"):
+        assert_raises(ValueError, lambda: 7, context="in evaluation mode")
+
+
 def test_a_check_for_an_exception_reads_all_of_its_message():
     def call() -> None:
         raise raised(f"{SECRET} of size 7")
