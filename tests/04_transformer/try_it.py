@@ -92,6 +92,22 @@ def the_last_of_three_is_hidden(EncoderLayer):
         assert lost == [], "A part is not used, or does not learn."
 
 
+@try_it("test_encoder_layer")
+def what_self_attention_of_an_encoder_layer_reads(EncoderLayer):
+    """Dropout leaves the input of self-attention alone: without a norm before it, a 1 arrives as a 1."""
+    heard = []
+    for first in (False, True):
+        tiny = EncoderLayer(2, 1, 3, dropout=1.0, norm_first=first)
+        tiny.norm1 = torch.nn.Identity()
+        tiny.self_attn.register_forward_pre_hook(
+            lambda part, given, named: heard.extend([*given, *named.values()]), with_kwargs=True
+        )
+        tiny(torch.ones(1, 1, 2))
+    read = [part.tolist() for part in heard if part is not None and part.is_floating_point()]
+    print("In training, with dropout=1, self-attention should still read ones only:", read)
+    assert all(part == [[[1, 1]]] for part in read), "Dropout acts on the input of self-attention."
+
+
 # --------------------------------------------------------------------------------------------- exercise 3
 @try_it("test_decoder_layer")
 def a_one_and_a_seven(DecoderLayer):
@@ -139,6 +155,10 @@ def who_sees_what(DecoderLayer):
                 f"norm_first={first}, another {what} {place}: these should change: {seen}, these do: {found}"
             )
             assert found == seen, "A position sees what it shouldn't, or doesn't see what it should."
+        blind = masks[0], masks[1] & False
+        moves = (four(three, other, *blind) - four(three, read, *blind)).abs().max().item()
+        print("With all of the memory hidden, another memory should change nothing. It changes", moves)
+        assert moves < 1e-5, "The memory has an effect, although its mask hides everything."
 
 
 @try_it("test_decoder_layer")
@@ -160,6 +180,22 @@ def the_parts_of_a_decoder_layer(DecoderLayer):
         found = part(one, one, one)[0], part(other, other, other)[0]
         print("With dropout=1, a part should return the same for all inputs:", found)
         assert torch.equal(*found), "The probability of dropout is not passed on."
+
+
+@try_it("test_decoder_layer")
+def what_self_attention_of_a_decoder_layer_reads(DecoderLayer):
+    """Dropout leaves the input of self-attention alone: without a norm before it, a 1 arrives as a 1."""
+    heard = []
+    for first in (False, True):
+        tiny = DecoderLayer(2, 1, 3, dropout=1.0, norm_first=first)
+        tiny.norm1 = torch.nn.Identity()
+        tiny.self_attn.register_forward_pre_hook(
+            lambda part, given, named: heard.extend([*given, *named.values()]), with_kwargs=True
+        )
+        tiny(torch.ones(1, 1, 2), torch.zeros(1, 1, 2))
+    read = [part.tolist() for part in heard if part is not None and part.is_floating_point()]
+    print("In training, with dropout=1, self-attention should still read ones only:", read)
+    assert all(part == [[[1, 1]]] for part in read), "Dropout acts on the input of self-attention."
 
 
 # --------------------------------------------------------------------------------------------- exercise 4
