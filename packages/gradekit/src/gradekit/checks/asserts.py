@@ -234,10 +234,12 @@ def assert_shape(
         fail(f"{subject} has shape {wrong.found}, but should have {wrong.right}.", wrong)
 
 
-def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[object, ...] = ()) -> None:
+def assert_raises(
+    kind: type | str, call: Callable[[], Any], mentions: tuple[object, ...] = (), context: str = "here"
+) -> None:
     """Fail unless the call raises an exception of this type, or of a class derived from it that isn't built in.
 
-    Its message must contain each of `mentions`.
+    Its message must contain each of `mentions`. `context` is the words for the case: "for an odd width".
 
     Example:
         assert_raises(ValueError, lambda: student.Encoder(width=7), mentions=(7,))
@@ -249,14 +251,14 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
         if error.outcome != CheckOutcome.FAILED:
             raise
         if wanted not in (error.raised, *error.bases):
-            fail(f"It should raise {wanted} here. {error}")
+            fail(f"It should raise {wanted} {context}. {error}")
         for word in mentions:
             if not re.search(rf"(?<!\d){re.escape(str(word))}(?!\d)", error.text):
                 fail(
                     f"The message of the {wanted} should name {word}. It says: {shortened(error.text) or 'nothing'}"
                 )
         return
-    fail(f"It should raise {wanted} here, but it returned {describe(value)}.")
+    fail(f"It should raise {wanted} {context}, but it returned {describe(value)}.")
 
 
 def assert_unchanged(call: Call) -> None:
