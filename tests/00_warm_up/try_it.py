@@ -101,6 +101,15 @@ def same_sentence_afterwards(masked_mean):
     assert found.dtype == torch.float64, "x is float64, but your result isn't."
 
 
+@try_it("test_masked_mean", "test_inputs_unchanged_and_dtype_kept")
+def gradient_of_padding(masked_mean):
+    """A sentence of padding alone has zeros as gradients, beside a sentence with one token."""
+    numbers = torch.tensor([[[5.0], [7.0]], [[4.0], [8.0]]], requires_grad=True)
+    masked_mean(numbers, torch.tensor([[False, False], [True, False]])).sum().backward()
+    print("The gradient of x should be [[[0], [0]], [[1], [0]]]. It is", numbers.grad.tolist())
+    assert numbers.grad.tolist() == [[[0.0], [0.0]], [[1.0], [0.0]]], "Somewhere you divide by 0."
+
+
 # ---------------------------------------------------------------------------------------------- exercise 4
 @try_it("test_affine")
 def names_and_shapes(Affine):

@@ -6,7 +6,7 @@ PositionalEncoder, and a curve can only come from the encoder that was passed in
 
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_varies, fail, points
+from gradekit.checks import assert_close, assert_model_kept, assert_shape, assert_varies, fail, points
 
 ENCODER = """
 import math
@@ -86,10 +86,11 @@ def test_rows_keep_the_order(student, draw):
 
 @points(1)
 def test_encoder_is_not_changed(student, draw):
-    """The call does not change the encoder's table."""
+    """The call changes neither the encoder's table nor its mode."""
     pe = draw.normal(1, 12, 20)
     encoder = student.define(ENCODER).Encoder(pe).eval()
     student.encoding_curves(encoder, [1, 2])
     after = encoder.state()["pe"]
     assert after.shape == pe.shape, "The call changed the shape of the encoder's table."
     assert torch.equal(after, pe), "The call changed the encoder's table."
+    assert_model_kept(student, encoder, lambda: student.call("encoding_curves", encoder, [1, 2]))

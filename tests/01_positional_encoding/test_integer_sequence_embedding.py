@@ -124,6 +124,15 @@ def test_both_tables_are_learned(student, draw):
             f"Row {still.flatten().nonzero()[0].item()} of the table of the {what} is added, but it never learns: "
             "its gradient is zero."
         )
+    for module in others:
+        for what, rows in tables.items():
+            table = read_table(module, rows, embed_dim, what)
+            same = (table == table[:, :1]).all(dim=1)  # (rows,)
+            if same.any():
+                fail(
+                    f"At the start, row {same.nonzero()[0].item()} of the table of the {what} is the same number everywhere. "
+                    "All numbers start random, also those of id 0 and of position 0."
+                )
 
 
 @points(3)
@@ -158,6 +167,13 @@ def test_too_long_raises(student, draw):
             assert_raises(
                 ValueError, lambda embed=embed, ids=ids: embed(ids), mentions=(str(length), str(limit))
             )
+        embed.eval()
+        assert_raises(
+            ValueError,
+            lambda embed=embed, ids=ids: embed(ids),
+            mentions=(str(limit + 30), str(limit)),
+            context="in evaluation mode, too",
+        )
 
 
 @points(2)

@@ -183,6 +183,13 @@ def test_too_long_raises(student, draw):
             assert_raises(
                 ValueError, lambda encoder=encoder, x=x: encoder(x), mentions=(str(length), str(limit))
             )
+        encoder.eval()
+        assert_raises(
+            ValueError,
+            lambda encoder=encoder, x=x: encoder(x),
+            mentions=(str(limit + 30), str(limit)),
+            context="in evaluation mode, too",
+        )
     encoder = student.PositionalEncoder(6)
     assert encoder(torch.zeros(1, 80, 6)).shape[1] == 80, "By default, 80 positions must work."
     assert_raises(ValueError, lambda: encoder(torch.zeros(1, 81, 6)), mentions=("81", "80"))

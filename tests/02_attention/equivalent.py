@@ -78,6 +78,10 @@ same(
     'right = vars(check_softmax).setdefault("_right", torch.stack([weights, weights.flip(0), weights]).unsqueeze(0))',
 )
 
+same.because("Both cases have to pass, in either order.")
+same("for scores, expected in [(row, weights), (rows, right)]:")
+same.to("for scores, expected in [(rows, right), (row, weights)]:")
+
 same.because("A row has one axis, so -1 is 0.")
 same.edit(ROWS, "row.flip(0),", "row.flip(-1),")
 same.edit(WANTED, "weights.flip(0),", "weights.flip(-1),")

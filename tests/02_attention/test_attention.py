@@ -22,10 +22,13 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
     reference.assert_close(output, name="output")
 
     batch, length, width = draw.sizes(3)
-    for shape, keys in (((batch, length, width), length), ((1, 43, 41), 521)):
+    one_axis_of_size_1 = [((1, 43, 41), 521), ((2, 1, 5), 3), ((2, 3, 5), 1), ((2, 3, 1), 4)]
+    for shape, keys in [((batch, length, width), length), *one_axis_of_size_1]:
         q, k, v = draw.normal(*shape), *(draw.normal(shape[0], keys, shape[2]) for _ in range(2))
-        output, _ = student.attention(q, k, v)
-        assert_close(output, oracle(q, k, v), name="output", context=f"for q of shape {tuple(q.shape)}")
+        output, weights = student.attention(q, k, v)
+        context = f"for q of shape {tuple(q.shape)} and k of shape {tuple(k.shape)}"
+        assert_close(output, oracle(q, k, v), name="output", context=context)
+        assert_shape(weights, (*shape[:2], keys), name="weights", context=context)
 
 
 @points(3, see="Attention as a function")

@@ -109,6 +109,11 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
             context=f"with heads and a mask {shape}",
             key=f"output with heads and a mask {shape}, less that of each head alone",
         )
+    alone, its_weights = student.masked_attention(q[0, 0], k[0, 0], v[0, 0], mask[0, 0])
+    output, weights = student.masked_attention(q, k, v, mask)
+    context = "of (L, d) with a mask (L_query, L_key), compared with the same head among others,"
+    assert_close(alone, output[0, 0], name="output", context=context)
+    assert_close(its_weights, weights[0, 0], name="weights", context=context)
     more = student.masked_attention(q[None], k[None], v[None], mask[None])[0][0]
     assert_close(more, output, name="output", context="with 5 axes, compared with that with 4,")
     assert_any_layout(student.masked_attention, q, k, v, mask, name="output or weights")

@@ -50,6 +50,12 @@ def test_other_pad_id(student, reference):
             key=f"mask for pad_idx={pad_idx}, less that with 0 and {pad_idx} swapped",
         )
         assert_varies(mask, name="mask", context=f"for pad_idx={pad_idx}")
+    ids = torch.tensor(
+        [[300, 44, 256, 0, 300], [512, 300, 300, 45, 65_836]]
+    )  # some are equal as bytes, or in float16
+    for pad_idx in (300, 0):
+        mask = student.make_padding_mask(ids, pad_idx).flatten()
+        reference.assert_close(mask, name="mask", context=f"of large ids for pad_idx={pad_idx}")
 
 
 @points(1)

@@ -47,6 +47,8 @@ def test_is_measured(student):
                 break  # 2500 pairs are seldom as close to each other
         if 0.8 < again.mean() < 1.2 and again.std() > 0.015:  # another number is for the other checks
             fail("Your number differs too much from one time to the next. Draw at least 10 000 pairs.")
+        if again.max() - again.min() < 1e-6:
+            fail("Each call returns the same number. Draw new vectors in each, without a seed of your own.")
     assert_seed_kept(lambda seed: student.call("score_std", 4, True, seed=seed))
 
 

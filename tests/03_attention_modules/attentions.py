@@ -36,7 +36,7 @@ import torch.nn.functional as F
 def masked_attention(q, k, v, mask=None):
     one_hot = torch.eye(k.shape[-2], dtype=k.dtype).expand(*k.shape[:-1], k.shape[-2])
     if mask is not None:
-        mask = mask.expand(*q.shape[:-1], k.shape[-2])
+        mask = mask.expand(torch.broadcast_shapes(mask.shape, (*q.shape[:-1], k.shape[-2])))
     weights = F.scaled_dot_product_attention(q, k, one_hot, attn_mask=mask).nan_to_num(0.0)
     if mask is not None:
         weights = weights * mask

@@ -32,6 +32,9 @@ same = Equivalents("check_causal")
 same.because("They are the same in every call.")
 same(TOKENS, 'x = vars(check_causal).setdefault("_x", torch.arange(48.0).sin().view(2, 6, 4))')
 
+same.because("A call of the student's test leaves nothing behind for the next one.")
+same("before = function(x)", 'before = vars(check_causal).setdefault("_before", function(x))')
+
 same.because("Any tokens will do, as long as they differ.")
 same.edit(TOKENS, ".sin().view", ".view")
 same.edit(TOKENS, ".sin", ".cos")
@@ -52,8 +55,3 @@ same.edit(MOVED, ".amax(dim=-1)", "")
 
 same.because("The difference was just made, so nobody else sees the change.")
 same.edit(MOVED, ".abs", ".abs_")
-
-same = Equivalents("transformer")
-
-same.because("The model only calls its parts, which are checked at this length.")
-same("", "`Transformer` is wrong for an axis longer than 512")

@@ -48,7 +48,8 @@ def test_forward(reference, draw, make_model):
         key="logits, less those of your own parts,",
     )
 
-    for src_size, tgt_size, batch, l_src, l_tgt in (draw.sizes(5, low=3, high=12), (90, 530, 1, 13, 11)):
+    sizes = draw.sizes(5, low=3, high=12)
+    for src_size, tgt_size, batch, l_src, l_tgt in (sizes, (90, 530, 1, 13, 11), (9, 7, 521, 5, 4)):
         model, steps = make_model(src_size, tgt_size, seed=1, norm_first=False)
         src, tgt = draw.integers(1, src_size, (batch, l_src)), draw.integers(1, tgt_size, (batch, l_tgt))
         logits = model(src, tgt)

@@ -139,10 +139,10 @@ class TwoWeights(nn.Module):
         return logit * nn.functional.one_hot(torch.full_like(decoder_input, 3), 6)
 
 
-def moves_of_two(train, lr):
-    '''Train them for 60 steps. Return how far each moved, in each step but the last.'''
+def moves_of_two(train, lr, steps):
+    '''Train them. Return how far each moved, in each step but the last.'''
     model, ones = TwoWeights(min(1.0, 0.01 / lr)), torch.ones(2, 3, dtype=torch.int64)
-    train(model, lambda: (ones, ones, 3 * ones), 60, lr)
+    train(model, lambda: (ones, ones, 3 * ones), steps, lr)
     return [[abs(after - before) for before, after in zip(each, each[1:])] for each in zip(*model.seen)]
 
 

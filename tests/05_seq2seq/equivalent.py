@@ -24,9 +24,6 @@ same.edit(CLIP, "1.0", "2.0")
 same.because("Training leaves a model in training mode, and the exercise doesn't ask for another.")
 same("", "`train` leaves the model in training mode")
 
-same.because("The schedule is a free choice, and half of `lr` may be its peak.")
-same("", "`train` halves `lr`")
-
 same = Equivalents("greedy_decode")
 
 same.because("There are two axes, so -1 is 1.")

@@ -105,10 +105,11 @@ def test_learning_rate_is_used(student, watched):
     assert 5 < far / max(near, 1e-12) < 20, (
         f"With a tenth of the learning rate the weights move {near / far:.2f} times as far. Is `lr` used?"
     )
-    for lr in (0.01, 1.0, 1e-5):
-        highest = max(watched.moves_of_two(student.get("train"), lr)[0]) / lr
-        assert 0.2 < highest < 2, (
-            f"Under gradients that all push a weight one way, a step of Adam moves it by about the learning rate. In 60 steps "
+    # where the rate is 1, the weight decay of AdamW soon holds the weights back
+    for lr, steps, least in ((0.01, 300, 0.6), (1.0, 60, 0.2), (1e-5, 300, 0.6)):
+        highest = max(watched.moves_of_two(student.get("train"), lr, steps)[0]) / lr
+        assert least < highest < 2, (
+            f"Under gradients that all push a weight one way, a step of Adam moves it by about the learning rate. In {steps} steps "
             f"with lr = {lr:g}, the largest is {highest:.2g} times `lr`, which should be the highest rate. Is it?"
         )
 
@@ -121,7 +122,7 @@ def test_one_optimizer(student, watched):
         "After five gradients that push a weight one way, a single one that pushes it the other way turns it around. "
         "Adam would still follow the earlier ones. Is it created once, before the first step?"
     )
-    large, small = watched.moves_of_two(student.get("train"), 0.01)
+    large, small = watched.moves_of_two(student.get("train"), 0.01, 60)
     assert sum(small) > 0.5 * sum(large), (
         "A weight whose gradients are always a hundred times smaller than those of another moves less. Adam would move both "
         "about as far, since it divides by the size of the gradients. Which optimizer do you use?"

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, points
+from gradekit.checks import assert_close, assert_fresh, points
 
 PAIRS = [([5, 6], [7, 8, 9, 4, 5, 6]), ([4, 9, 3, 8], [5]), ([7], [6, 3]), ([8, 8, 8], [4, 4, 4])]
 WITH_EMPTY = {
@@ -74,7 +74,7 @@ def test_dtype(student):
 
 @points(2)
 def test_pairs_unchanged(student):
-    """The input lists keep their values, because the same pair appears in many batches."""
+    """The input lists keep their values, because the same pair appears in many batches; and a batch keeps its numbers when the next one is made."""
     helper = student.define(
         "import copy\n"
         "def lists_after(collate, pairs):\n"
@@ -86,3 +86,4 @@ def test_pairs_unchanged(student):
     assert helper.lists_after(student.get("collate"), PAIRS), (
         "The call changed the lists in `pairs`, which are used again in later batches. Make new lists instead."
     )
+    assert_fresh(student, "collate", PAIRS, name="source or target")

@@ -72,6 +72,11 @@ def test_attention(student, reference, draw):
         context = f"for an M of shape {shape} with numbers in the hundreds"
         assert_close(weights, right, name="weights", context=context)
         assert_close(output, right @ v, name="output", context=context, atol=1e-4)
+    rows = torch.tensor([[0.0], [-5000.0]])
+    _, weights = student.attention_with_additive_mask(q, k, v, rows)
+    right = torch.softmax(q @ k.mT / 5**0.5 + rows, dim=-1)
+    context = "for an M whose rows are 0 and -5000"
+    assert_close(weights, right, name="weights", context=context, atol=0.02)  # a difference is rounded
 
     batch, heads, l_query, l_key, d_k, d_v = draw.sizes(6)
     for leading in [(batch,), (batch,), (batch, heads), (), (2, 1, 2), (1,)]:
@@ -94,3 +99,5 @@ def test_inputs_unchanged(student, draw):
     assert_unchanged(student.call("additive_mask", mask))
     inputs = draw.normal(2, 3, 5), draw.normal(2, 4, 5), draw.normal(2, 4, 7), draw.normal(3, 4)
     assert_unchanged(student.call("attention_with_additive_mask", *inputs))
+    hidden = torch.zeros(mask.shape).masked_fill(~mask, -2e9)  # counts as -inf, and stays what it is
+    assert_unchanged(student.call("attention_with_additive_mask", *inputs[:3], hidden))

@@ -47,6 +47,13 @@ def test_leaves_out_the_words_of_the_question(student, reference, read):
     reference.assert_close(
         times, context="count of the answers that are the first, second, third word of a question"
     )
+    for question in [(8, 3, 5), (0, 11, 6), (4, 1, 9)]:
+        vectors = -(2.0 ** torch.arange(12).unsqueeze(1))  # (12, 1)
+        vectors[list(question)] = torch.tensor([[1.0], [2.0], [3.0]])
+        rows, _ = read(student.analogy(*(WORDS[row] for row in question), WORDS, vectors, 9))
+        assert not set(rows.tolist()) & set(question), (
+            "Where all other words have the opposite direction, a word of the question is among the answers."
+        )
 
 
 @points(1)

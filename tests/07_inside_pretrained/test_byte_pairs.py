@@ -208,10 +208,14 @@ def test_part_of_a_character(student):
         ([97, 257], "ae�"),
         ([258, 0xB0, 97], "e数�a"),
         ([256, 0xB0], "数"),
+        ([0xB0, 97], "�a"),
+        ([97, 256, 98], "a�b"),
         ([], ""),
     ]:
         found = student.decode(ids, merges)
-        assert found == right, f"A list of {len(ids)} ids should be decoded as {right!r}, but is {found!r}."
+        assert found == right, (
+            f"With the merges {merges}, {ids} should be decoded as {right!r}, but is {found!r}."
+        )
 
 
 @points(1)

@@ -60,6 +60,10 @@ def test_length_does_not_count(student, draw):
         context="of short vectors",
         atol=1e-4,
     )
+    v[0] = u[0]
+    u, v = (7e-4 * F.normalize(each, dim=-1) for each in (u, v))
+    found, expected = student.cosine_similarity(u, v), F.cosine_similarity(u, v, dim=-1)
+    assert_close(found, expected, name="similarity", context="of vectors of length 0.0007", atol=0.05)
 
 
 @points(1, see="How similar are two vectors?")
@@ -98,6 +102,14 @@ def test_leaves_out_the_word_only(student, draw, read):
             rows, _ = read(student.nearest_words(WORDS[word], WORDS, vectors, k))
             assert word not in rows, "The given word is among the answers."
             assert rows[0] == twin, "The word with the same direction is missing, or not first."
+    opposite = -(2.0 ** torch.arange(12).unsqueeze(1))  # (12, 1)
+    for word in (0, 6, 11):
+        table = opposite.clone()
+        table[word] = 1
+        rows, _ = read(student.nearest_words(WORDS[word], WORDS, table, 11))
+        assert word not in rows, (
+            "Where all other words have the opposite direction, the given word is among the answers."
+        )
     zero = vectors.clone()
     zero[5] = 0
     rows, scores = read(student.nearest_words(WORDS[7], WORDS, zero, 11))

@@ -50,6 +50,11 @@ def test_any_batch_and_length(student, tiny, draw, last_logits):
     p = student.next_token_probabilities(tiny.TinyModel(table), ids)
     right = torch.softmax(last_logits(table, ids), dim=-1)
     assert_close(p, right, name="probabilities", context="for logits in the hundreds")
+    table, ids = table + 2000 * torch.arange(vocab)[:, None], torch.arange(vocab)[:, None]
+    p = student.next_token_probabilities(tiny.TinyModel(table), ids)
+    right = torch.softmax(last_logits(table, ids), dim=-1)
+    context = "for sequences of which each has logits that are thousands above those of another"
+    assert_close(p, right, name="probabilities", context=context, atol=0.02)  # a difference is rounded
 
 
 @points(3)

@@ -33,9 +33,13 @@ NAMES = {
 }
 
 
-#: in the student's kernel: whether the checkpoint keeps its numbers when the layer's parameters change
+#: in the student's kernel: whether the checkpoint keeps its numbers when the layer's parameters change, and which can't
 SEPARATE = """
 import torch
+
+
+def frozen(layer):
+    return [name for name, parameter in layer.named_parameters() if not parameter.requires_grad]
 
 
 def separate(load_layer, weights):
@@ -248,6 +252,12 @@ def test_sentence_vectors(student, reference, draw):
         means = torch.stack([row[real.bool()].mean(dim=0) for row, real in zip(hidden, mask, strict=True)])
         context = f"for tokens of shape {shape}"
         assert_close(vectors, F.normalize(means, dim=-1), name="vectors", context=context, atol=1e-4)
+    hidden = draw.normal(2, 3, 4)
+    right = F.normalize(hidden[:, 1], dim=-1)
+    hidden[:, 0], hidden[:, 2] = 1e30, -3e30
+    vectors = student.sentence_vectors(hidden, torch.tensor([[0, 1, 0], [0, 1, 0]]))
+    context = "where the vectors of padding hold 1e30 and -3e30"
+    assert_close(vectors, right, name="vectors", context=context)
 
 
 @points(1)
@@ -259,7 +269,12 @@ def test_unchanged(student, draw):
     weights = make_checkpoint(draw.normal, 1, 4, 6)
     call = student.call("load_layer", weights, 0, 2)
     assert not call.changed, "load_layer changed the tensors of the checkpoint that it was given."
-    if hasattr(call.value, "state") and not student.define(SEPARATE).separate(
-        student.get("load_layer"), weights
-    ):
+    if not hasattr(call.value, "state"):
+        return
+    helper = student.define(SEPARATE)
+    if not helper.separate(student.get("load_layer"), weights):
         fail("The checkpoint changes when the layer's parameters do: they share memory. Copy the numbers.")
+    if frozen := helper.frozen(call.value):
+        fail(
+            f"The loaded layer can't be trained: its parameter `{frozen[0]}` doesn't require gradients. Leave that switched on."
+        )

@@ -32,6 +32,18 @@ def test_top_k(student, reference):
     )
     p = student.sampling_probabilities(2 * logits, temperature=2.5, top_k=3)
     reference.assert_close(p, name="probabilities", context="at temperature 2.5 with top_k=3")
+    for row, temperature, k, context in [
+        (torch.arange(9.0).roll(4) - 1e5, 1.0, 2, "of logits of about -100000"),
+        (torch.arange(9.0).roll(4), 1e4, 3, "at temperature 10000"),
+        (torch.linspace(0, 60, 31).roll(9), 30.0, 20, "of logits from 0 to 60 at temperature 30"),
+    ]:
+        top = row.topk(k)
+        right = torch.zeros_like(row).scatter(
+            -1, top.indices, torch.softmax(top.values / temperature, dim=-1)
+        )
+        p = student.sampling_probabilities(row[None], temperature, k)
+        context = f"{context} with top_k={k}"
+        assert_close(p, right[None], name="probabilities", context=context, atol=0.02 if k == 2 else 1e-5)
     for row in ([1.0, 1.0, 1.0, 1.0, 1.0], [4.0, 2.0, 2.0, 2.0, 0.0]):
         (p,) = student.sampling_probabilities(torch.tensor([row]), 1.0, 2)
         kept = p[p > 0]
@@ -54,6 +66,11 @@ def test_all_tokens(student, draw):
     logits = draw.normal(2, 521)
     p = student.sampling_probabilities(logits)
     assert_close(p, torch.softmax(logits, dim=-1), name="probabilities", context="by default")
+    logits = draw.normal(3, 7) + 2000 * torch.arange(3)[:, None]
+    p = student.sampling_probabilities(logits)
+    context = "for sequences of which each has logits that are thousands above those of another"
+    right = torch.softmax(logits, dim=-1)
+    assert_close(p, right, name="probabilities", context=context, atol=0.02)  # a difference is rounded
 
 
 @points(1)
@@ -80,6 +97,27 @@ def test_greedy(student, reference, tiny, draw, last_logits):
         for _ in range(3):
             right = torch.cat([right, last_logits(table, right).argmax(dim=-1, keepdim=True)], dim=1)
         assert_close(found, right, name="ids", context=f"after ids of shape {shape}")
+
+    for likeliest in (0, 42):
+        table = draw.normal(43, 43)
+        table[:, likeliest] = 9
+        found = student.generate_n_tokens(tiny.TinyModel(table), right, 4)
+        longer = torch.cat([right, torch.full((2, 4), likeliest)], dim=1)
+        assert_close(
+            found, longer, name="ids", context=f"where the likeliest of 43 tokens is always {likeliest}"
+        )
+    cycle = tiny.TinyModel(torch.eye(5).roll(1, dims=1))  # writes each of five tokens
+    found, right = (
+        student.generate_n_tokens(cycle, torch.tensor([[0, 1], [2, 3]]), 12),
+        torch.tensor([[0, 1], [2, 3]]),
+    )
+    for _ in range(12):
+        right = torch.cat(
+            [right, last_logits(torch.eye(5).roll(1, dims=1), right).argmax(dim=-1, keepdim=True)], dim=1
+        )
+    assert_close(
+        found, right, name="ids", context="of a model that writes each of its five tokens, 0 included,"
+    )
 
 
 @points(2)
@@ -132,7 +170,7 @@ def test_draws(student, tiny, draw, last_logits):
     assert (drawn[:, -3:] == 4).all(), (
         "Token 4 has a probability of 1 at each of three steps, but another one was drawn. It may be drawn again and again."
     )
-    drawn = student.generate_n_tokens(model, ids, 5, temperature=2.0, top_k=1)
+    drawn = student.generate_n_tokens(model, ids, 5, temperature=20.0, top_k=1)
     likeliest = ids
     for _ in range(5):
         best = last_logits(table, likeliest).argmax(dim=-1, keepdim=True)

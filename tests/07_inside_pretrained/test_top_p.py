@@ -60,6 +60,10 @@ def test_which_tokens(student, reference):
         assert shares[kept > 0].min() > enough - 1e-4, (
             f"For {row} and top_p={top_p}, a token is kept that is less likely than {enough}, although those that aren't have enough."
         )
+    (kept,) = student.keep_top_p(torch.tensor([[0.2, 0.5, 0.3]]), 1e-12) > 0
+    assert kept.tolist() == [False, True, False], (
+        "For [0.2, 0.5, 0.3] and top_p=1e-12, the likeliest token should be kept, and no other."
+    )
 
 
 @points(1)

@@ -199,6 +199,14 @@ def two_rows_of_four(keep_top_p):
         assert torch.equal(shares, before), "The function changed the probabilities that it was given."
 
 
+@try_it("test_top_p")
+def two_equally_likely(keep_top_p):
+    """With 0.6, one token of 0.4 is not enough, and both have 0.8 together. So the other two go."""
+    found = keep_top_p(torch.tensor([[0.1, 0.4, 0.1, 0.4]]), 0.6)
+    print("You should get [[0, 0.5, 0, 0.5]]. You get", found.tolist())
+    assert torch.allclose(found, torch.tensor([[0.0, 0.5, 0.0, 0.5]])), "That is something else."
+
+
 # --------------------------------------------------------------------------------------------- exercise 4
 @try_it("test_cosine")
 def three_four_and_four_three(cosine_similarity):

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from gradekit.checks import (
     assert_any_layout,
     assert_close,
+    assert_model_kept,
     assert_reaches,
     assert_shape,
     assert_unchanged,
@@ -57,7 +58,7 @@ def test_parameters(student, draw):
 
 @points(1)
 def test_dtype_gradients_and_x_unchanged(student, draw, assert_double, assert_right_gradients):
-    """float64 stays float64, bfloat16 stays bfloat16, x keeps its values, and the right gradients reach x and the weight."""
+    """float64 stays float64, bfloat16 stays bfloat16, x and the module stay as they are, and the right gradients reach x and the weight."""
     x = draw.normal(2, 3, 5, dtype=torch.float64)
     module = student.RMSNorm(5).to(torch.float64)
     module.eval().call(x)  # what this changes counts, too
@@ -73,5 +74,6 @@ def test_dtype_gradients_and_x_unchanged(student, draw, assert_double, assert_ri
         x,
         weights={"weight": torch.ones(5)},
     )
+    assert_model_kept(student, module, lambda: module.call(x))
     low = student.RMSNorm(5).to(torch.bfloat16)(x.bfloat16())
     assert low.dtype == torch.bfloat16, f"After .to(torch.bfloat16), the output is {low.dtype}."

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from gradekit.checks import (
     assert_any_layout,
     assert_close,
+    assert_model_kept,
     assert_reaches,
     assert_shape,
     assert_unchanged,
@@ -58,8 +59,10 @@ def test_parameters(student, draw):
 
 
 @points(1)
-def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights, assert_right_gradients):
-    """float64 stays float64, x keeps its values, and the right gradients reach x and all weights."""
+def test_float64_gradients_and_x_unchanged(
+    student, draw, assert_double, with_weights, assert_right_gradients
+):
+    """float64 stays float64, x and the module stay as they are, and the right gradients reach x and all weights."""
     weights = [draw.normal(6, 4), draw.normal(6, 4), draw.normal(4, 6)]
     module = with_weights(4, 6, *weights).to(torch.float64)
     x = draw.normal(2, 3, 4, dtype=torch.float64)
@@ -80,3 +83,4 @@ def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights, as
     assert not any(one is not None and one.isnan().any() for one in found), (
         "A gradient is NaN where gates are far from 0."
     )
+    assert_model_kept(student, module, lambda: module.call(x))

@@ -83,6 +83,21 @@ class Stack(nn.Module):
         return self.unembed(self.norm(x)), torch.zeros(len(self.layers), len(tokens), 1, *tokens.shape[1:] * 2)
 
 
+class Plain(nn.Module):
+    '''A Stack whose `unembed` is a function, not a module.'''
+
+    def __init__(self, table, weights, out):
+        super().__init__()
+        stack = Stack(table, weights, out)
+        self.embedding, self.layers, self.norm, self.last = stack.embedding, stack.layers, stack.norm, stack.unembed
+        self.num_heads = 1
+
+    def unembed(self, x):
+        return self.last(x)
+
+    forward = Stack.forward
+
+
 def without_gradients(function, *arguments):
     with torch.no_grad():
         return function(*arguments)

@@ -50,8 +50,3 @@ same.edit(CHOICE, " ==", " <=")
 
 same.because("A mean over two axes takes them in either order.")
 same.edit(CHOICE, "0, 1", "1, 0")
-
-same = Equivalents("logit_lens")
-
-same.because("The views before it have been computed.")
-same("x = x + added", "x = x.add_(added)")

@@ -91,6 +91,9 @@ def test_a_copy(student, draw):
         same = torch.isclose(call.value, outputs)
         assert not same.all(), f"With kind={kind!r}, nothing was replaced."
         assert same.any(), f"With kind={kind!r}, all numbers have changed. Only those of head 1 should."
-        found = student.ablate(outputs.double(), 1, kind)
-        assert found.dtype == torch.float64, f"`outputs` are float64, but the result is {found.dtype}."
+        for dtype in (torch.float64, torch.float16):
+            found = student.ablate(outputs.to(dtype), 1, kind)
+            assert found.dtype == dtype, (
+                f"With kind={kind!r}, for `outputs` of {dtype}, the result is {found.dtype}."
+            )
         assert_any_layout(lambda x, kind=kind, **how: student.ablate(x, 1, kind, **how), outputs)

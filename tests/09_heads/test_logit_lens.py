@@ -74,7 +74,7 @@ def test_more_layers_more_views(reference, draw, lens):
 
 
 @points(2, see="What would it say now?")
-def test_last_view_is_the_model(draw, lens, own_models):
+def test_last_view_is_the_model(student, models, draw, lens, own_models):
     """The last view equals the logits of the model, and the first comes from the embedding alone."""
     for tokens, words in [(TOKENS, 6), (draw.integers(0, 43, (1, 521)), 43)]:
         values = weights(draw.normal, 3, words)
@@ -87,6 +87,22 @@ def test_last_view_is_the_model(draw, lens, own_models):
             f"for tokens of shape {tuple(tokens.shape)}, compared with norm and unembed of the embedding,"
         )
         assert_close(views[0], alone, name="first view", context=context)
+
+    values = weights(draw.normal, 3)
+    for context, model, own in [
+        (
+            "of a model in float64",
+            models.Stack(*values).to(torch.float64),
+            own_models.Stack(*values).double(),
+        ),
+        ("of a model whose `unembed` is a function", models.Plain(*values), own_models.Plain(*values)),
+    ]:
+        views, right = student.logit_lens(model, TOKENS).detach(), own(TOKENS)[0].detach()
+        assert views.dtype == right.dtype, (
+            f"The logits {context} are {right.dtype}, but the views are {views.dtype}."
+        )
+        context = f"{context}, compared with its logits,"
+        assert_close(views[-1], right, name="last view", context=context, atol=1e-4)
 
 
 @points(1)

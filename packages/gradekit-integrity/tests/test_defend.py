@@ -108,7 +108,7 @@ def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(cours
     printed = capsys.readouterr().out
     assert (
         "3 pages about double" in printed
-        and "cho: no page about double. Fewer than 3 questions are left" in printed
+        and "cho: no page about double. Too few questions are left" in printed
     )
     folder = course.root / "reports" / "01_double" / "defense"
     assert sorted(path.name for path in folder.iterdir()) == ["ann.html", "bob.html", "dan.html"]
@@ -307,7 +307,7 @@ def test_a_new_page_asks_nothing_that_an_earlier_one_about_the_same_code_asked(a
     asked_about = [(one.kind, one.line, one.about) for page in pages for one in page.questions]
     texts = [one.text for page in pages for one in page.questions]
     assert len(pages) > 1 and len({*asked_about}) == len(asked_about) and len({*texts}) == len(texts)
-    assert "ann: no new page, since fewer than 3 other questions about double are left" in printed
+    assert "ann: no new page, since too few other questions about double are left" in printed
     assert (
         "The present page stays" in printed and "0 pages" in printed and "don't count any more" not in printed
     )

@@ -159,6 +159,8 @@ def both(course: TinyCourse) -> TinyCourse:
             for name in ("double", "half")
         )
     )
+    with course.checks.with_name("alternatives.py").open("a") as file:  # as with one answer, nothing is asked
+        file.write('ALTERNATIVES.append(Alternative("times", cell="half", edits=[("x / 2", "x * 0.5")]))\n')
     return course
 
 

@@ -1,12 +1,14 @@
 """The questions that `gradekit defend` asks: each is true of the code, and none that other code answers is asked."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from gradekit_integrity.defend.closed import ClosedKind, ClosedQuestion
 from gradekit_integrity.defend.knowledge import Knowledge, choose_closed
 from gradekit_integrity.defend.probed import ProbedCode
 
-from .test_defend import INPUTS, LONG, course, defend, prepared, questions, sheet_of
+from .test_defend import INPUTS, LONG, OTHER, course, defend, prepared, questions, sheet_of
 
 __all__ = ["course"]  # a fixture
 
@@ -206,47 +208,18 @@ def test_a_call_with_ten_inputs_is_asked_about(course):
     }
 
 
-def known(code: str, right: str) -> Knowledge:
-    text = "When line 2 has run, which shape does `s` have?"
-    one = ClosedQuestion(
-        ClosedKind.SHAPE, "nb", "f", 2, text, right, (("f(x)", ("x: 1",)),), ("`(1,)`", "`(2,)`"), "s", code
-    )  # fmt: skip
-    return Knowledge((code,), [one])
-
-
-def test_a_question_that_other_code_answers_is_left_out():
-    own = known("mine", "`(3,)`")
-    assert choose_closed(own, [known("theirs", "`(1,)`")], 3, "") == own.questions
-    assert choose_closed(own, [known("theirs", "`(3,)`")], 3, "") == []
-    assert choose_closed(own, [own], 3, "") == own.questions  # the same code
-
-
-def test_what_a_single_friend_with_nearly_the_same_code_knows_counts_in_a_large_class():
-    call = (("f(x)", ("x: 1",)),)
-    wrong = ("`(1,)`", "`(2,)`")
-    first, second = [
-        ClosedQuestion(ClosedKind.SHAPE, "nb", "f", line, f"{name}?", f"`({line},)`", call, wrong, name, name)
-        for line, name in enumerate("st", 3)
-    ]
-    own = Knowledge(("a", "b", "c", "d"), [first, second])
-    friend = Knowledge(("a", "b", "c", "e"), [first])
-    others = [known(f"other {number}", "`(1,)`") for number in range(200)]
-    for seed in "abcdefgh":
-        assert choose_closed(own, [friend, *others], 1, seed) == [second]
-
-
-def test_no_two_questions_of_a_page_have_the_same_right_option():
-    """Else "always line 3" would be a defense, whatever the questions are."""
-    call = (("f(x)", ("x: 1",)),)
-    lines = {"Which line is first?": "Line 3.", "Which line is next?": "Line 3.", "Where does it stop?": "In line 3.",
-             "Of which type?": "`TypeError`, in line 3.", "Which shape?": "`(3,)`", "How often?": "Twice."}  # fmt: skip
-    found = [
-        ClosedQuestion(kind, "nb", "f", line, text, right, call, ("Line 1.", "Line 2."), text, text)
-        for line, (kind, (text, right)) in enumerate(zip(ClosedKind, lines.items(), strict=False), 2)
-    ]
-    for seed in "abcdefgh":
-        chosen = choose_closed(Knowledge(("a",), found), [], 5, seed)
-        assert len(chosen) == 3 and len([one for one in chosen if "ine 3." in one.right]) == 1
+def test_nothing_is_asked_about_a_call_if_the_page_would_only_name_an_input(course):
+    """Which shape something has may depend on what is in a module, of which the page says nothing."""
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("double(torch.ones(3, 2))", "double(torch.nn.Linear(2, 3))")
+    )
+    found = questions(
+        course,
+        "def double(x):\n    y = x.weight if hasattr(x, 'weight') else torch.ones(x, 3)\n"
+        "    z = y.sum(dim=0)\n    return z * 2",
+    )
+    inputs = {shown for one in found for _, inputs in one.calls for shown in inputs}
+    assert "x: 5" in inputs and not any("module" in shown for shown in inputs)
 
 
 def with_code(code: str, *rights: str) -> Knowledge:
@@ -262,15 +235,80 @@ def with_code(code: str, *rights: str) -> Knowledge:
     return Knowledge(tuple(code), found)
 
 
+THREE, FOUR, FIVE, SIX = (f"`({size},)`" for size in range(3, 7))
+#: none of them has a statement in common with another, nor anything to say about a line
+STRANGERS = [with_code(name * 6) for name in "vwxyz"]
+
+
+def lines_asked(own: Knowledge, others: Sequence[Knowledge], count: int) -> set[int]:
+    """The lines of which one is asked about with one of these seeds."""
+    return {one.line for seed in "abcdefgh" for one in choose_closed(own, others, count, seed)}
+
+
+def test_a_question_that_other_code_answers_is_left_out():
+    own = with_code("abcdef", THREE, FOUR, FIVE)
+    assert lines_asked(own, STRANGERS, 1) == {2, 3, 4}
+    assert lines_asked(own, [*STRANGERS, with_code("gggggg", THREE), with_code("hhhhhh", THREE)], 1) == {3, 4}
+
+
+def test_nothing_is_asked_where_too_little_other_code_is_known_or_only_just_enough_questions_are_left():
+    own = with_code("abcdef", THREE, FOUR, FIVE)
+    assert lines_asked(own, [own, *STRANGERS[:1]], 1) == set()
+    assert len(choose_closed(own, STRANGERS[:2], 2, "")) == 2
+    assert choose_closed(own, STRANGERS, 3, "") == []
+
+
+def test_answers_that_resemble_each_other_judge_a_question_as_one():
+    """What nine copies of one solution don't know may well be what another solution knows: one of three did."""
+    own = with_code("abcdef", THREE, FOUR, FIVE, SIX)
+    copies = [with_code(f"ggggg{number}") for number in range(9)]
+    judges = [*copies, STRANGERS[0], with_code("yyyyyy", THREE)]
+    assert choose_closed(own, judges, 3, "") == []
+    apart = [with_code(str(number) * 6) for number in range(9)]
+    assert len(choose_closed(own, [*apart, *judges[-2:]], 3, "")) == 3
+
+
+def test_an_option_that_is_right_in_most_lines_is_not_asked_about():
+    """Somebody with any code names it, whichever line the question is about."""
+    own = with_code("abcdef", THREE, FOUR, FIVE, *[SIX] * 9)
+    assert lines_asked(own, STRANGERS, 2) == {2, 3, 4}
+
+
+def test_what_a_single_friend_with_nearly_the_same_code_knows_counts_in_a_large_class():
+    call = (("f(x)", ("x: 1",)),)
+    wrong = ("`(1,)`", "`(2,)`")
+    first, second = [
+        ClosedQuestion(ClosedKind.SHAPE, "nb", "f", line, f"{name}?", f"`({line},)`", call, wrong, name, name)
+        for line, name in enumerate("st", 3)
+    ]
+    own = Knowledge(("a", "b", "c", "d"), [first, second])
+    friend = Knowledge(("a", "b", "c", "e"), [first])
+    others = [Knowledge((f"other {number}",), []) for number in range(200)]
+    for seed in "abcdefgh":
+        assert choose_closed(own, [friend, *others], 1, seed) == [second]
+
+
+def test_no_two_questions_of_a_page_have_the_same_right_option():
+    """Else "always line 3" would be a defense, whatever the questions are."""
+    call = (("f(x)", ("x: 1",)),)
+    lines = {"Which line is first?": "Line 3.", "Which line is next?": "Line 3.", "Where does it stop?": "In line 3.",
+             "Of which type?": "`TypeError`, in line 3.", "Which shape?": "`(3,)`", "How often?": "Twice."}  # fmt: skip
+    found = [
+        ClosedQuestion(kind, "nb", "f", line, text, right, call, ("Line 1.", "Line 2."), text, text)
+        for line, (kind, (text, right)) in enumerate(zip(ClosedKind, lines.items(), strict=False), 2)
+    ]
+    for seed in "abcdefgh":
+        chosen = choose_closed(Knowledge(("a",), found), STRANGERS, 2, seed)
+        assert len(chosen) == 2 and len([one for one in chosen if "ine 3." in one.right]) <= 1
+        assert choose_closed(Knowledge(("a",), found), STRANGERS, 3, seed) == []  # a fourth would be needed
+
+
 def test_with_little_other_code_what_nearly_the_same_code_answers_is_left_out():
-    """Nobody else's code is different, so all that is known is what edits of this code answer."""
-    three, four = "`(3,)`", "`(4,)`"
-    own = with_code("abcdef", three, four)
-    edits = [with_code(f"abcde{other}", "?", four) for other in "wxyz"]
-    assert choose_closed(own, edits, 1, "") == own.questions[:1]
-    assert choose_closed(own, [with_code("abcdew", three, four)], 1, "") == []
-    different = [with_code(other * 6, "`(1,)`", "`(1,)`") for other in "ghijk"]
-    assert len(choose_closed(own, [*edits, *different], 2, "")) == 2
+    """Only two others have different code, so what edits of this code answer counts, too."""
+    own = with_code("abcdef", THREE, FOUR, FIVE, SIX)
+    edits = [with_code(f"abcde{other}", "?", FOUR) for other in "ghij"]
+    assert lines_asked(own, [*edits, *STRANGERS[:2]], 2) == {2, 4, 5}
+    assert len(choose_closed(own, [*edits, *STRANGERS], 3, "")) == 3
 
 
 def test_nothing_is_asked_where_each_other_code_would_know_too_much_if_it_were_not_known():
@@ -281,7 +319,7 @@ def test_nothing_is_asked_where_each_other_code_would_know_too_much_if_it_were_n
         with_code(other * 6, *(right if place // 2 == number else "?" for place, right in enumerate(rights)))
         for number, other in enumerate("wxyz")
     ]
-    assert choose_closed(own, others[:1], 3, "") != []
+    assert choose_closed(own, others[:2], 3, "") != []
     for seed in "abc":
         assert choose_closed(own, others, 3, seed) == []
 
@@ -303,9 +341,9 @@ def test_what_the_course_s_own_answers_say_is_not_asked(course):
 
 
 def test_a_faulty_catalog_of_the_course_is_named_and_stops_nothing(course, capsys):
-    prepared(course, ann=LONG)
+    prepared(course, ann=LONG, bob=OTHER, cho="def double(x):\n    return 2 * x")
     path = course.assignment.checks / "mistakes.py"
     path.write_text(path.read_text().replace('("2 * x", "x * x")', '("3 * y", "x")'))
     assert defend(course) == 0
     out = capsys.readouterr().out
-    assert "1 page about double" in out and "The course's own answers were left out: " in out
+    assert len(sheet_of(course, "ann").questions) == 3 and "The course's own answers were left out: " in out

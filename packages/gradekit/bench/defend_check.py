@@ -83,6 +83,9 @@ class _Cell:
             target = namespace[made_title.partition("(")[0]](**_inputs(made_inputs, self.names))
         name = title.partition("(")[0]
         arguments = _inputs(inputs, self.names)
+        if isinstance(target, torch.nn.Module):  # a page shows no `.double()` between the two calls
+            tensors = (one for one in arguments.values() if isinstance(one, torch.Tensor))
+            target.to(next((one.dtype for one in tensors if one.is_floating_point()), None))
         notes.clear()
         with contextlib.suppress(AttributeError):
             target = getattr(target, name.rpartition(".")[2]) if made else namespace.get(name)
@@ -133,6 +136,9 @@ def _value(text: str, names: dict[str, Any]) -> Any:
             ).reshape(shape)
         return torch.randn(shape, dtype=dtype) if dtype.is_floating_point else torch.ones(shape, dtype=dtype)
     try:
+        if found := re.match(r"def (\w+)", text):
+            exec(text, names := dict(names))
+            return names[found[1]]
         return eval(text, dict(names))
     except Exception:
         raise _CannotCheckError from None
@@ -210,14 +216,11 @@ def _count_is(cell: _Cell, question: ClosedQuestion) -> bool:
 
 def _first_is(cell: _Cell, question: ClosedQuestion) -> bool:
     def note(one: ast.stmt) -> str:
-        names = [
-            part.id
-            for part in ast.walk(one)
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-        ]
-        return "; ".join(
-            f"_note({one.lineno}, {name})" for name in names if isinstance(one, ast.Assign | ast.AugAssign)
-        )
+        if not isinstance(one, ast.Assign | ast.AugAssign):
+            return ""
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+        names = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        return "; ".join(f"_note({one.lineno}, {name})" for name in names)
 
     _, error, notes = cell.run(question, _Insert(_nothing, note).visit)
     if error:

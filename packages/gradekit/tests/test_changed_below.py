@@ -105,6 +105,12 @@ def table(name: str, text: str, done: str = "was changed") -> tuple[str, Case]:
     return f"squares, {name}", Case(text, {"test_squares": of("squares", done)})
 
 
+def library(
+    name: str, text: str, changed: str = "np.asarray", done: str = "was assigned again", **answers: str
+) -> tuple[str, Case]:
+    return f"library, {name}", Case(text, {"test_scale": of(changed, done)}, **answers)
+
+
 def evens(name: str, uses: str, own: str = "", cell: str = "squares", **answers: str) -> tuple[str, Case]:
     cell = "number 9" if own else cell
     what = of(f"evens` uses `{uses}", "which was assigned again", cell).replace("` which", "`, which")
@@ -150,8 +156,21 @@ HARMED = dict([
           evens="limit = 0\ndef evens(numbers):\n    return sum((n for n in numbers if n % 2 == 0), limit)"),
     ("evens, a builtin of the module", Case("import builtins\nbuiltins.sum = max", {
         "test_evens": "`evens` uses `sum`, which was assigned again in the cell `number 9`"})),
-    ("scale, a function of a library", Case("np.asarray = None", {
-        "test_scale": "`np.asarray` was assigned again in the cell `number 9` below its test cell"})),
+    library("a dot", "np.asarray = None"),
+    library("setattr", "setattr(np, 'asarray', None)"),
+    library("its dictionary", "np.__dict__['asarray'] = None"),
+    library("vars", "vars(np)['asarray'] = None"),
+    library("exec", "exec('np.asarray = None')"),
+    library("a mock", "from unittest import mock\nmock.patch('numpy.asarray', None).start()"),
+    library("a function of an earlier cell", "tidy()",
+            squares="def tidy():\n    import numpy\n    setattr(numpy, 'as' + 'array', None)\n\nsquares = [i * i for i in range(10)]"),
+    library("deleted", "del np.asarray", done="was deleted"),
+    library("read again after a change", "import importlib, math\nmath.sqrt = None\nsqrt = math", "math.sqrt",
+            scale="import math\ndef scale(x):\n    x = np.asarray(x, dtype=float)\n    return (x - x.mean()) * math.sqrt(1)"),
+    library("a part of a part", "np.linalg.norm = None", "numpy.linalg.norm",
+            scale="def scale(x):\n    x = np.asarray(x, dtype=float)\n    return x - x.mean() + 0 * np.linalg.norm(x)"),
+    library("a method of a class", "import fractions\nfractions.Fraction.limit_denominator = None", "Fraction.limit_denominator",
+            scale="from fractions import Fraction\ndef scale(x):\n    x = np.asarray(x, dtype=float)\n    return (x - x.mean()) * float(Fraction(1).limit_denominator(3))"),
     ("evens, a list", Case("parts.append(1)", {
         "test_evens": "`evens` uses `parts`, which was changed in the cell `number 9`"}, evens=LIST)),
     ("scale, an import", Case(squares="squares = []\nfor np in range(10):\n    squares.append(np * np)", lost={
@@ -174,6 +193,8 @@ KEPT = {
         "def keep(n):\n    return n % 3 == 0", evens="def keep(n):\n    return n % 3 == 0\n\ndef evens(x):\n    return max(filter(keep, x), default=1)"), 4),
     "wrong, and a library is set up": (Case(
         "np.total = 3", evens="def evens(x):\n    return 7"), 4),
+    "right, and a library was put back": (Case(
+        "from unittest import mock\nwith mock.patch('numpy.asarray', None):\n    pass\nkept = np.mean\nnp.mean = None\nnp.mean = kept"), 7),
     "wrong variable": (Case("print(len(squares), max(squares))", squares="squares = [1, 2]"), 5),
     "not answered": (Case("squares = 5\nsum = 4", evens="# YOUR CODE HERE\nraise NotImplementedError()",
                           squares="# YOUR CODE HERE\nraise NotImplementedError()"), 2),

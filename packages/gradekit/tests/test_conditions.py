@@ -179,6 +179,8 @@ def test_each_number_can_be_asked_to_be_right_to_its_own_digits(share, words):
         ("kept.setdefault(x.shape, 2 * x)", "after the first result was changed in place"),
         ("kept.setdefault(x.shape, x > 0)", "after the first result was changed in place"),
         ("kept.setdefault(x.shape, x.clone()).copy_(2 * x)", "overwrote the result of the first"),
+        ("kept.setdefault(id(x), 2 * x)", "after the first result was changed in place"),
+        ("kept.setdefault(id(x), 2 * x).clone()", "after the numbers in the same tensors have changed"),
     ],
 )
 def test_a_result_must_not_be_returned_or_overwritten_after_its_caller_changed_it(tiny_course, body, words):

@@ -4,7 +4,8 @@ import pytest
 
 from gradekit.submission.names import bound_at_top, closing_call, words
 from gradekit.submission.restore import restored
-from gradekit.submission.statements import assigned_attributes, pieces_of, reached_code
+from gradekit.submission.statements import pieces_of, reached_code
+from gradekit.submission.texts import texts_in_code
 from gradekit_integrity.similar.tokens import code_lines
 from gradekit_integrity.viva.class_answers import keys_of
 
@@ -31,7 +32,7 @@ def test_whatever_reads_a_cell_can_read_it(text):
     for read in (bound_at_top, closing_call, words, pieces_of, code_lines, keys_of):
         read(text)
     [piece.shape for piece in pieces_of(text)]
-    list(assigned_attributes(text))
+    list(texts_in_code(text, ""))
     reached_code([text], {"BIG"})
 
 

@@ -196,6 +196,29 @@ def test_both_grading_commands_deduct_the_same_for_lateness(generated, of, point
     assert penalty(generated, "two-days") == 0.2 * points
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["nbgrader", "gradekit"])
+def test_points_that_a_person_gave_where_nothing_could_be_graded_are_not_lessened_for_lateness(
+    generated, command
+):
+    with (generated.root / "nbgrader_config.py").open("a") as file:
+        file.write("c = get_config()\n" + LATE)
+    generated.run("nbgrader", "db", "assignment", "add", "01_double", "--duedate=2026-01-10 12:00:00 UTC")
+    readable = generated.hand_in("ada", generated.answer(RIGHT))
+    broken = generated.hand_in("ben", generated.answer(RIGHT))
+    broken.write_text("{")
+    for path in (readable, broken):
+        path.with_name("timestamp.txt").write_text("2026-01-11 11:00:00 UTC")
+    generated.run(command, "autograde", "01_double")
+    with generated.gradebook() as book:
+        for student in ("ada", "ben"):
+            grade = book.find_grade("why", "double", "01_double", student)
+            grade.manual_score, grade.needs_manual_grade = 4, False  # as formgrader does
+        book.db.commit()
+    generated.run(command, "autograde", "01_double", "--force")
+    assert {student: penalty(generated, student) for student in ("ada", "ben")} == {"ada": 1.5, "ben": 0}
+
+
 def test_the_grace_period_is_free_and_after_it_the_first_day_counts(generated):
     due = datetime(2026, 1, 10, 12)
 

@@ -32,7 +32,7 @@ WITHOUT_GRADING = [
     "regrade 01_double --dry-run",
 ]
 #: modules of gradekit that the process of `gradekit autograde` may import, with all that check files can use
-MOST_MODULES = 80
+MOST_MODULES = 81
 _SCRIPT = """
 import json, sys
 found = []
@@ -71,7 +71,7 @@ def test_a_command_that_grades_nothing_imports_nothing_large(imports, command):
     assert imports[command] & LARGE == set()
 
 
-def test_a_class_is_graded_with_at_most_eighty_modules(generated):
+def test_a_class_is_graded_with_few_modules(generated):
     generated.hand_in("ada", generated.answer("def double(x):\n    return 2 * x"))
     script = """
 import sys

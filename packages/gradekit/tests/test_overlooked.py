@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import nbformat
 import pytest
-from nbformat import NotebookNode
+from nbformat import NotebookNode, v4
 
 from gradekit.submission.notebook_file import parse_submitted
 
@@ -22,6 +22,11 @@ SCORES = {
     "checkpoint": {"test_double": [(0, False), (None, True)], "why": [(0, False), (None, True)]},
     "another checkpoint": {"test_double": [(0, False), (None, True)], "why": [(0, False), (None, True)]},
     "code in words": {"test_double": [(0, False), (None, True)], "why": [(None, True)] * 2},
+    "docstring": {"test_double": [(2, False)] * 2, "how": [(0, False), (None, True)]},
+    "short comment": {"test_double": [(2, False)] * 2, "why": [(0, False), (None, True)]},
+    "output": {"test_double": [(2, False)] * 2, "why": [(0, False), (None, True)]},
+    "another answer": {"test_double": [(2, False)] * 2, "why": [(None, True)] * 2, "how": [(0, False), (None, True)]},
+    "one answer": {"test_double": [(2, False)] * 2, "why": [(None, True)] * 2, "how": [(0, False)] * 2},
     "notes": {"test_double": [(2, False)] * 2, "why": [(0, False), (None, True)]},
     "attached": {"test_double": [(2, False)] * 2, "why": [(None, True)] * 2},
     "twice": {"test_double": [(0, False), (None, True)], "why": [(0, False), (None, True)]},
@@ -34,6 +39,10 @@ def both(tmp_path_factory) -> BothSides:
     both = BothSides(tmp_path_factory.mktemp("overlooked") / "both")
     source = source_notebook()
     source.cells.append(code("### BEGIN SOLUTION\n1\n### END SOLUTION", SKETCH, "sketch"))
+    source.cells.append(v4.new_markdown_cell("How else is a number multiplied?", id="about-how"))
+    source.cells.append(
+        v4.new_markdown_cell("By a sum.", metadata=mark("how", grade=True, solution=True, points=1), id="how")
+    )
     both.write(source)
     for side in both.sides:
         (side.root / "source" / "a1" / "notes.txt").write_text(NOTES)
@@ -42,6 +51,17 @@ def both(tmp_path_factory) -> BothSides:
     both.hand_in(explained, student="comment")
     answered = both.released(why=WHY)
     kept = nbformat.writes(answered).encode()
+    docstring = (
+        f'def double(x):\n    """{WHY} How it is multiplied else: by adding a number."""\n    return x + x'
+    )
+    both.hand_in(both.released(docstring), student="docstring")
+    both.hand_in(both.released("def double(x):\n    return x + x\n\n# It's a sum."), student="short comment")
+    put_out = both.released()
+    said = v4.new_output("stream", name="stdout", text=f"{WHY}\n")
+    put_out.cells.append(v4.new_code_cell("print(answers[1])", outputs=[said], execution_count=1))
+    both.hand_in(put_out, student="output")
+    both.hand_in(both.released(why=f"{WHY}\n\nOtherwise, one adds it to itself."), student="another answer")
+    both.hand_in(both.released(why=WHY), student="one answer")
     both.hand_in(blank, {".ipynb_checkpoints/p1-checkpoint.ipynb": kept}, student="checkpoint")
     both.hand_in(blank, {".ipynb_checkpoints/Untitled-checkpoint.ipynb": kept}, student="another checkpoint")
     in_words = deepcopy(blank)
@@ -80,6 +100,8 @@ def test_nobody_has_less_than_in_plain_nbgrader_and_a_person_sees_what_it_overlo
     ("student", "sentence"),
     [
         ("comment", "something else may be its answer: the text in the cell <code>double</code>"),
+        ("output", "Text that the cell number 8 had put out was kept in a new cell below it."),
+        ("another answer", "something else may be its answer: the text in the cell <code>why</code>"),
         ("checkpoint", ".ipynb_checkpoints/p1-checkpoint.ipynb may have the answers"),
         ("notes", "something else may be its answer: the file notes.txt"),
         ("notes", "notes.txt is not the one that was handed out, which was used in its place."),

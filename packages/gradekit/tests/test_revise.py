@@ -8,7 +8,7 @@ from nbformat import v4
 from nbgrader.api import Comment, Gradebook
 
 from .needs import mostly_slow
-from .tiny_course import mark
+from .tiny_course import RIGHT, mark
 
 CONFIG = "nbgrader_config.py"
 
@@ -223,3 +223,47 @@ def test_who_handed_in_before_an_exercise_was_added_gets_no_0_for_it(graded, com
         in notes
     )
     assert "Deleted cells" not in notes
+
+
+def scores(course):
+    """The automatic and manual score, and whether a person has to look, by cell, of the only student."""
+    with course.gradebook() as book:
+        (submission,) = book.find_assignment("01_double").submissions
+        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+        return {
+            grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade) for grade in grades
+        }
+
+
+@pytest.mark.slow
+def test_an_exercise_that_moved_keeps_its_automatic_score_and_a_removed_heading_is_nobody_s_answer(generated):
+    notebook = source_of(generated)
+    notebook.cells[-1:-1] = [
+        v4.new_markdown_cell("## Another exercise, which is removed later", id="cell-3"),
+        v4.new_markdown_cell("It has a long text.", id="of-another"),
+    ]
+    generated.write_source(notebook)
+    generated.run("nbgrader", "generate_assignment", "01_double", "--force")
+    generated.hand_in("ada", generated.answer(RIGHT))
+    assert generated.gradekit("autograde", "01_double", "--workers", "1") == 0
+    grades = scores(generated)
+    assert grades["why"] == (0, None, False)
+    assert grades["test_double"] == (10, None, False)
+
+    notebook = source_of(generated)
+    own = {"double", "test_double"}
+    gone = {"cell-3", "of-another"}
+    moved = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") in own]
+    rest = [cell for cell in notebook.cells if cell not in moved and cell["id"] not in gone]
+    rest.insert(-1, v4.new_markdown_cell("Another cell of this id.", id="cell-3"))
+    nbformat.write(
+        v4.new_notebook(cells=moved, metadata=notebook.metadata),
+        generated.root / "source/01_double/first.ipynb",
+    )
+    notebook.cells = rest
+    generated.write_source(notebook)
+    assert generated.gradekit("revise", "01_double") == 0
+    assert generated.gradekit("autograde", "01_double", "--force", "--workers", "1") in (0, 1)
+    again = scores(generated)
+    assert again["why"] == (0, None, False)
+    assert again["test_double"] == (10, None, False)

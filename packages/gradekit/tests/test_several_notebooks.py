@@ -14,10 +14,11 @@ WRITES, READS = "open('two.txt', 'w').write('2')", "TWO = float(open('two.txt').
 #: by student, what plain nbgrader and gradekit say of `test_half` in p0 and of `test_double` in p1
 SCORES = {
     "right": {"test_half": [(2, False)] * 2, "test_double": [(2, False)] * 2},
-    "both in one": {"test_half": [(0, False), (None, True)], "test_double": [(None, True), (2, False)]},
+    "both in one": {"test_half": [(0, False), (2, False)], "test_double": [(None, True), (2, False)]},
     "code in the other": {"test_half": [(0, False), (None, True)], "test_double": [(2, False)] * 2},
     "only notes in the other": {"test_half": [(0, False)] * 2, "test_double": [(2, False)] * 2},
     "a file from the other": {"test_half": [(2, False)] * 2, "test_double": [(2, False), (None, True)]},
+    "text in the other": {"test_half": [(2, False)] * 2, "test_double": [(2, False)] * 2, "why": [(0, False), (None, True)]},
     "another notebook": {"test_half": [(2, False)] * 2, "test_double": [(None, True)] * 2},
 }  # fmt: skip
 
@@ -48,6 +49,7 @@ def both(tmp_path_factory) -> BothSides:
         "code in the other": (blank, with_cells(doubled, v4.new_code_cell(HALF))),
         "only notes in the other": (blank, with_cells(doubled, v4.new_code_cell("x = 3"), *other.cells)),
         "a file from the other": (writing, reading),
+        "text in the other": (with_cells(halved, v4.new_markdown_cell("It is the sum.")), both.released()),
         "another notebook": (halved, other),
     }.items():
         both.hand_in(p0, student=student, name="p0.ipynb")
@@ -72,8 +74,9 @@ def test_nobody_has_less_than_in_plain_nbgrader_without_a_person(both, student):
 @pytest.mark.parametrize(
     ("student", "notebook", "sentence"),
     [
-        ("both in one", "p0", "the notebook p1.ipynb may be its answer"),
+        ("both in one", "p0", "The answer to <code>half</code> was found in the notebook p1.ipynb and copied to its own cell."),
         ("code in the other", "p0", "the notebook p1.ipynb may be its answer"),
+        ("text in the other", "p1", "something else may be its answer: the notebook p0.ipynb"),
         ("a file from the other", "p1", "two.txt was not there, and p0.ipynb, which is run by itself, may write it"),
         ("another notebook", "p1", "None of the answer cells is in the notebook, but other cells are"),
     ],

@@ -14,7 +14,7 @@ from gradekit.course import blank_copy
 from gradekit.course.cells import find_cell
 from gradekit.report.table import class_table, table_lines
 from gradekit.submission.restore import Restored, restored
-from gradekit.submission.statements import prose_in
+from gradekit.submission.texts import prose_in
 
 from .odd_course import code, marked
 from .tiny_course import RIGHT, TinyCourse, at, cell_of, lab

@@ -60,7 +60,7 @@ wrong.costs("A column gets the others' numbers.", "matrix_product")
 wrong.about("test_gradients_and_dtype")
 wrong("detached", RETURN, "return x * self.scale.detach() + self.shift.detach()")
 wrong.says(
-    "At least one of your parameters gets no gradient, so it learns nothing: it is detached, or doesn't require gradients."
+    "At least one of your parameters gets no gradient, so it learns nothing: it is detached, isn't used, or doesn't require gradients."
 )
 wrong("no_grad", RETURN, "with torch.no_grad():\n            return x * self.scale + self.shift")
 wrong.says("Gradients stop here, at `torch.no_grad()` or `.detach()`, so what comes before can't learn.")

@@ -54,6 +54,7 @@ wrong("in_float32", HIDE, "tokens = x.float().masked_fill(~mask.unsqueeze(-1), 0
 wrong.says(
     "Half of the digits of a float64 number are lost: you convert to float32, or put numbers into a new float32 tensor."
 )
-wrong("nan_in_the_gradient", RETURN, "return (tokens.sum(dim=1) / count).nan_to_num()")
+wrong("nan_in_the_gradient", HIDE, "tokens = x * mask.unsqueeze(-1)")
+wrong.edit(RETURN, "return (tokens.sum(dim=1) / count).nan_to_num()")
 wrong.says("You divide by 0 and replace the NaN afterwards: the gradient is NaN all the same.")
 wrong.says("Divide by at least 1.")

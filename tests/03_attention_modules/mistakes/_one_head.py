@@ -56,7 +56,9 @@ def of_one_head(wrong, asks, answers):
     wrong("no_gradients", f"        {ATTEND}", f"        with torch.no_grad():\n            {ATTEND}")
     wrong.says("You computed under `torch.no_grad()`, or detached the result, so nothing can be trained.")
     wrong("queries_detached", ATTEND, ATTEND.replace("queries", "queries.detach()"))
-    wrong.says("You detached the queries, so their layer can't be trained.")
+    wrong.says(
+        "The layer of the queries can't be trained: the queries or the weights are detached, or computed under `torch.no_grad()`."
+    )
 
     wrong.about("test_mask")
     wrong("mask_ignored", ", mask)", ")")

@@ -44,6 +44,7 @@ wrong.says("You divide by the sum of the whole batch. Every row has its own sum.
 wrong("share_of_k", KEPT, "kept = shares * (torch.arange(shares.shape[-1]) < top_p * shares.shape[-1])")
 wrong.says("You keep a share of the tokens. Keep as many as have this share of the probability.")
 
+wrong.about("test_which_tokens")
 wrong("equal_counted_once", LIKELIER)
 wrong.to(
     "likelier = torch.stack([torch.stack([row.unique()[row.unique() > s].sum() for s in row]) for row in shares])"

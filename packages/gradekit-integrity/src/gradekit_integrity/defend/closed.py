@@ -84,7 +84,7 @@ def _all_questions(
     assert isinstance(code, ProbedCode)
     scenes = [scene for scene in scenes if not _is_of_unknown_object(scene)]
     for scene in scenes:
-        if not scene.call.name or not all(map(is_shown, scene.calls)) or not inputs_of(scene.call):
+        if not scene.call.name or not all(map(_is_described, scene.calls)) or not inputs_of(scene.call):
             continue
         about = _SceneQuestions(asked, code, scene)
         yield from about.crash()
@@ -310,7 +310,7 @@ def _failing(
     """Which of three calls of a function stops with an exception."""
     for name in dict.fromkeys(call.name for call in calls if call.name):
         mine = [call for call in (*varied, *calls) if call.name == name]
-        shown = {inputs_of(call): call for call in mine if is_shown(call)}
+        shown = {inputs_of(call): call for call in mine if _is_described(call)}
         failing = [call for call in shown.values() if call.error]
         working = [call for call in shown.values() if not call.error]
         if any(call.error.type == "AssertionError" for call in failing if call.error):
@@ -322,6 +322,11 @@ def _failing(
             right = letters[chosen.index(bad)]
             wrong = [letter for letter in letters if letter != right]
             yield _made(asked, ClosedKind.FAILS, text, right, wrong, chosen, None, "")
+
+
+def _is_described(call: TracedCall) -> bool:
+    """True if the page shows the contents of each input, or its shape: nothing follows from a name, as of a model."""
+    return is_shown(call) and all(seen.about or seen.shape is not None for _, seen in call.args)
 
 
 def _is_of_unknown_object(scene: Scene) -> bool:

@@ -4,22 +4,29 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gradekit_integrity.defend.closed import ClosedQuestion
 
 #: how much more often than by chance others may be right about a question, on average
 EXCESS_AT_MOST = 0.10
-#: answers at least by which a question is judged
-_JUDGES = 5
+#: answers at least by which a question is judged, those with nearly the same code counted as one
+_JUDGES = 4
+#: with fewer that differ, nothing says what others know
+_GROUPS = 2
 #: answers at most that are taken for unknown, to see what such a student would know
 _STRANGERS = 20
 #: with fewer, taking one for unknown says little
 _ENOUGH = 3
+#: questions that have to be left beyond those that are asked: if all that pass are needed, some pass by luck
+_SPARE = 1
 #: what a question of a kind, line or name loses that the sheet has already
 _SAME_KIND, _SAME_LINE, _SAME_ABOUT = 1, 3, 4
 #: what a question loses that all others can answer, and as much if all with nearly the same code can
 _KNOWN = 10
+#: what a question loses whose right option is right in all lines
+_USUAL = 5
 _LINE = re.compile(r"\bline (\d+)\.$", re.IGNORECASE)
 #: for each question, how much more often than by chance somebody is right
 _More = list[float]
@@ -68,72 +75,111 @@ def _places(one: ClosedQuestion) -> Iterable[tuple[object, ...]]:
         yield begin
 
 
+@dataclass(frozen=True)
+class _Judges:
+    """What others say about some questions: those with nearly the same code, the most different first, and those with other code."""
+
+    questions: Sequence[ClosedQuestion]
+    near: Sequence[_More]
+    different: Sequence[tuple[Knowledge, _More]]
+
+    def without(self, unknown: Knowledge) -> "_Judges":
+        return replace(self, different=[one for one in self.different if one[0] is not unknown])
+
+    def chosen(self, count: int, seed: str) -> list[int]:
+        """The places of `count` questions to ask; none if there are too few."""
+        codes = [one.code for one, _ in self.different]
+        # answers that resemble each other count as one: what all copies of one solution don't know, another may
+        weights = [1 / sum(_shared(code, other) > 0.5 for other in codes) for code in codes]
+        different = list(zip(weights, (more for _, more in self.different), strict=True))
+        if sum(weights) < _GROUPS:
+            return []
+        near = [(1.0, more) for more in self.near]
+        missing = (max(0.0, min(1.0, _JUDGES - sum(weights) - place)) for place in range(len(near)))
+        judges = [*different, *zip(missing, self.near, strict=True)]
+        usual = _usual(self.questions)
+        total = sum(weight for weight, _ in judges) + 1
+
+        def is_known(place: int) -> bool:
+            known = sum(weight * more[place] for weight, more in judges) + usual[place]
+            return known / total > EXCESS_AT_MOST
+
+        found = [place for place in range(len(self.questions)) if not is_known(place)]
+        random.Random(seed).shuffle(found)
+        # apart from each other: in a large class, a single friend would hardly count among all
+        worth = {
+            place: (max(0.0, _mean(near, place)) + max(0.0, _mean(different, place))) * _KNOWN
+            + usual[place] * _USUAL
+            + self.questions[place].chance
+            for place in found
+        }
+        chosen: list[int] = []
+        while found and len(chosen) < count + _SPARE:
+            had = [self.questions[place] for place in chosen]
+            best = min(found, key=lambda place: worth[place] + _cost(self.questions[place], had))
+            chosen.append(best)
+            found = [
+                place for place in found if not _is_repeated(self.questions[place], self.questions[best])
+            ]
+        return chosen[:count] if len(chosen) == count + _SPARE else []
+
+
 def choose_closed(own: Knowledge, others: Iterable[Knowledge], count: int, seed: str) -> list[ClosedQuestion]:
-    """At most `count` questions about different lines and kinds; the same for the same seed.
+    """`count` questions about different lines and kinds, the same for the same seed; none if there are too few.
 
     No two have the same right option, so that always choosing the same one doesn't defend an answer.
-    None is one that other code answers, and those come first that even nearly the same code doesn't. If there is too
-    little other code to tell, what is nearly the same counts as other code, beginning with the most different. There are
-    no questions if others, each taken for unknown in turn, would on average have answered too many of those chosen then.
+    None is one that other code answers, and those come first that even nearly the same code doesn't, and whose right
+    option is right in few lines. If there is too little other code to tell, what is nearly the same counts as other code,
+    beginning with the most different. There are no questions if others, each taken for unknown in turn, would on average
+    have answered too many of those chosen then.
     """
     questions = list(dict.fromkeys(own.questions))
     near: list[_More] = []
-    different: list[_More] = []
-    for other in sorted(others, key=lambda other: _shared(own, other)):
+    different: list[tuple[Knowledge, _More]] = []
+    for other in sorted(others, key=lambda other: _shared(own.code, other.code)):
         if other.code != own.code:
             more = [other.chance(one) - one.chance for one in questions]
-            (near if is_near(own, other) else different).append(more)
-    chosen = _chosen(questions, near, different, count, seed)
-    if len(chosen) == count and len(different) >= _ENOUGH:
-        known = []
-        for unknown in random.Random(seed).sample(different, min(_STRANGERS, len(different))):
-            without = [more for more in different if more is not unknown]
-            places = _chosen(questions, near, without, count, seed)
-            known += [unknown[place] for place in places if len(places) == count]
+            if is_near(own, other):
+                near.append(more)
+            else:
+                different.append((other, more))
+    judges = _Judges(questions, near, different)
+    chosen = judges.chosen(count, seed)
+    if chosen and len(different) >= _ENOUGH:
+        known = [
+            more[place]
+            for unknown, more in random.Random(seed).sample(different, min(_STRANGERS, len(different)))
+            for place in judges.without(unknown).chosen(count, seed)
+        ]
         if known and sum(known) / len(known) > EXCESS_AT_MOST:
             return []
     return sorted((questions[place] for place in chosen), key=lambda one: (one.line, one.text))
 
 
-def _chosen(
-    questions: Sequence[ClosedQuestion],
-    near: Sequence[_More],
-    different: Sequence[_More],
-    count: int,
-    seed: str,
-) -> list[int]:
-    """The places of the questions to ask; `near` begins with the code that is most different."""
-    judges = [*different, *near[: max(0, _JUDGES - len(different))]]
-    found = [place for place in range(len(questions)) if _mean(judges, place) <= EXCESS_AT_MOST]
-    random.Random(seed).shuffle(found)
-    # apart from each other: in a large class, a single friend would hardly count among all
-    worth = {
-        place: (max(0.0, _mean(near, place)) + max(0.0, _mean(different, place))) * _KNOWN
-        + questions[place].chance
-        for place in found
-    }
-    chosen: list[int] = []
-    while found and len(chosen) < count:
-        had = [questions[place] for place in chosen]
-        best = min(found, key=lambda place: worth[place] + _cost(questions[place], had))
-        chosen.append(best)
-        found = [place for place in found if not _is_repeated(questions[place], questions[best])]
-    return chosen
+def _usual(questions: Sequence[ClosedQuestion]) -> _More:
+    """For each question, how many of its kind about the same call have its right option: who knows none may still name it.
+
+    Each counts only half itself: that it is the only one says little.
+    """
+    options = Counter((one.kind, one.calls, one.right) for one in questions)
+    kinds = Counter((one.kind, one.calls) for one in questions)
+    return [(options[one.kind, one.calls, one.right] - 0.5) / kinds[one.kind, one.calls] for one in questions]
 
 
-def _mean(all_more: Sequence[_More], place: int) -> float:
+def _mean(judges: Sequence[tuple[float, _More]], place: int) -> float:
     """How much more often than by chance those with other code are right about a question, on average; 0 if there are none."""
-    return sum(more[place] for more in all_more) / len(all_more) if all_more else 0.0
+    return sum(weight * more[place] for weight, more in judges) / (sum(weight for weight, _ in judges) or 1)
 
 
 def is_near(own: Knowledge, other: Knowledge) -> bool:
     """True if more than half of the statements of two answers are equivalent: a small edit of the same code."""
-    return _shared(own, other) > 0.5
+    return _shared(own.code, other.code) > 0.5
 
 
-def _shared(own: Knowledge, other: Knowledge) -> float:
+@lru_cache(maxsize=100_000)
+def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> float:
     """The share of the statements of two answers that are equivalent."""
-    mine, theirs = Counter(own.code), Counter(other.code)
+    mine, theirs = Counter(one), Counter(other)
     return (mine & theirs).total() / ((mine | theirs).total() or 1)
 
 

@@ -57,7 +57,7 @@ class WantedPage:
 
 @dataclass(frozen=True)
 class DefenseSheet:
-    """The questions that a student gets, by exercise; none about one with fewer than were asked for.
+    """The questions that a student gets, by exercise; none about one with too few.
 
     Args:
         failed: the code couldn't be run or has nothing to ask about.
@@ -121,7 +121,7 @@ def _nothing(student: str, problem: str) -> ProvenQuestions:
 def sheets_for(
     proven: Sequence[ProvenQuestions], wanted: Mapping[str, WantedPage], count: int
 ) -> list[DefenseSheet]:
-    """The pages that are wanted, by student; an exercise with fewer than `count` questions is left out."""
+    """The pages that are wanted, by student, with `count` questions about each exercise; one with too few is left out."""
     known = {place: _known(proven, place) for page in wanted.values() for place in page.places}
     sheets = []
     for one in proven:
@@ -142,13 +142,13 @@ def sheets_for(
             questions = choose_closed(
                 Knowledge(own.code, new), known[place].values(), count, f"{page.seed} {place}"
             )
-            if len(questions) == count:
+            if questions:
                 chosen[place] = questions
         problem = one.problem
         if not chosen and not problem:
             problem = (
-                f"Fewer than {count} questions are left, without those that other code answers, too, those with the same "
-                "answer, and those of an earlier page."
+                "Too few questions are left, without those that other code answers, too, those with the same answer, and those "
+                "of an earlier page; or too little other code is known to tell."
             )
         sources = {place: one.sources[place] for place in chosen}
         sheets.append(DefenseSheet(one.student, chosen, sources, problem, bool(one.problem)))

@@ -239,7 +239,7 @@ def assert_raises(
 ) -> None:
     """Fail unless the call raises an exception of this type, or of a class derived from it that isn't built in.
 
-    Its message must contain each of `mentions`. `context` is the words for the case: "for an odd width".
+    Its message must contain each of `mentions`. `context` says where it should be raised.
 
     Example:
         assert_raises(ValueError, lambda: student.Encoder(width=7), mentions=(7,))

@@ -315,13 +315,22 @@ import torch
 
 
 def asked_again(function, args):
-    first = function(*copy.deepcopy(args))
+    first = function(*args)
     parts = [part.detach() for part in tuple_of(first) if isinstance(part, torch.Tensor)]
     for part in parts:
         spoil(part)
     spoiled = [part.clone() for part in parts]
-    again = function(*args)
-    return again, any(part.nan_to_num().ne(one.nan_to_num()).any().item() for part, one in zip(parts, spoiled))
+    again = kept(function(*args))
+    overwritten = any(part.nan_to_num().ne(one.nan_to_num()).any().item() for part, one in zip(parts, spoiled))
+    for arg in args:
+        if isinstance(arg, torch.Tensor) and arg.ndim:
+            arg.copy_(arg.flip(-1))
+    return again, overwritten, function(*args), function(*copy.deepcopy(args))
+
+
+def kept(value):
+    copies = [part.detach().clone() if isinstance(part, torch.Tensor) else part for part in tuple_of(value)]
+    return copies if isinstance(value, (tuple, list)) else copies[0]
 
 
 def tuple_of(value):
@@ -340,14 +349,17 @@ def assert_fresh(student: Student, function: str, *args: Any, name: str = "resul
     """Fail unless a function returns the same again after its caller has changed the first result, and leaves that as it is.
 
     One that stores a tensor and returns it in each call lets a caller spoil all later calls; one that writes each result into
-    the same tensor overwrites what its caller still has. It is for functions whose result is a new tensor, not for one that
-    may be a view of what it was given.
+    the same tensor overwrites what its caller still has. One that stores results for the tensors it was given returns an old one
+    when their numbers have changed. It is for functions whose result is a new tensor, not for one that may be a view of what it
+    was given.
 
     Example:
         assert_fresh(student, "normalized", draw.normal(2, 5))
     """
     before = student.call(function, *args).value
-    again, overwritten = student.define(_SPOIL).asked_again(student.get(function), list(args))
+    again, overwritten, later, right_then = student.define(_SPOIL).asked_again(
+        student.get(function), list(args)
+    )
     context = "of a second call, after the first result was changed in place,"
     for found, right in _pairs(again, before):
         assert_close(found, right, name=name, context=context)
@@ -355,6 +367,9 @@ def assert_fresh(student: Student, function: str, *args: Any, name: str = "resul
         fail(
             f"A second call of `{function}` overwrote the {name} of the first, which its caller still has. Make a new tensor in each call."
         )
+    context = "of a call after the numbers in the same tensors have changed,"
+    for found, right in _pairs(later, right_then):
+        assert_close(found, right, name=name, context=context)
 
 
 def assert_seed_kept(call: Callable[[int], Call]) -> None:

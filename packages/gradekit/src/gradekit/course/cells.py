@@ -27,6 +27,8 @@ TEST_PREFIX = "test_"
 DEMO_TAG = "demo"
 #: the grade_id that nbgrader's editor makes up
 _AUTOMATIC = re.compile(r"cell-[0-9a-f]{8,}")
+#: the id of a cell that only counts the cells of a notebook
+_COUNTING = re.compile(r"cell-\d{1,4}")
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 #: a picture in the text itself, as Colab writes a pasted one
 DATA = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]+")
@@ -75,6 +77,12 @@ def nbgrader_metadata(cell: "NotebookNode") -> dict[str, Any]:
 def made_up_id(place: int, source: str) -> str:
     """An id for a cell that has none. Unlike nbformat's, it is the same each time, so equal notebooks stay equal."""
     return hashlib.sha256(f"{place}\n{source}".encode(errors="replace")).hexdigest()[:16]
+
+
+def own_id(cell: "NotebookNode") -> str | None:
+    """The id by which a cell can be recognized elsewhere; None for one that another cell may have after a change, such as `cell-3`."""
+    found = cell.get("id")
+    return None if found is None or _COUNTING.fullmatch(found) else str(found)
 
 
 def grade_id(cell: "NotebookNode") -> str | None:
@@ -181,30 +189,41 @@ def decided_by_a_person(what: str) -> str:
     return f"{what}. A person will decide how many points this gets."
 
 
-def keep_added(root: Path, assignment: str, added: Mapping[str, Iterable[str]]) -> None:
+class Record(StrEnum):
+    """What is remembered of the releases of an assignment; the name of a folder."""
+
+    #: the grade_ids of cells that a notebook did not have at first
+    ADDED = "added_cells"
+    #: the grade_ids of cells that a notebook has no longer, and the texts of such cells, with or without one
+    REMOVED = "removed_cells"
+    REMOVED_TEXTS = "removed_texts"
+
+
+def remember(root: Path, assignment: str, record: Record, found: Mapping[str, Iterable[str]]) -> None:
     """Record more cells, by notebook.
 
     Args:
         root: the course's folder.
     """
-    kept = _kept(root, assignment)
-    kept |= {notebook: sorted({*kept.get(notebook, ()), *cells}) for notebook, cells in added.items()}
-    write_json(_path(root, assignment), kept)
+    kept = remembered(root, assignment, record)
+    kept |= {notebook: sorted({*kept.get(notebook, ()), *cells}) for notebook, cells in found.items()}
+    write_json(_path(root, assignment, record), kept)
 
 
-def added_cells(root: Path, assignment: str, notebook: str) -> frozenset[str]:
-    """The grade_ids that were recorded."""
-    return frozenset(_kept(root, assignment).get(notebook, ()))
+def remembered_of_all(root: Path, assignment: str, record: Record) -> frozenset[str]:
+    """What was recorded, of all notebooks together."""
+    return frozenset[str]().union(*remembered(root, assignment, record).values())
 
 
-def _kept(root: Path, assignment: str) -> dict[str, list[str]]:
+def remembered(root: Path, assignment: str, record: Record) -> dict[str, list[str]]:
+    """What was recorded, by notebook."""
     with contextlib.suppress(OSError):
-        return read_json(_path(root, assignment), dict[str, list[str]]) or {}
+        return read_json(_path(root, assignment, record), dict[str, list[str]]) or {}
     return {}
 
 
-def _path(root: Path, assignment: str) -> Path:
-    return root / STATE_FOLDER / "added_cells" / f"{assignment}.json"
+def _path(root: Path, assignment: str, record: Record) -> Path:
+    return root / STATE_FOLDER / record / f"{assignment}.json"
 
 
 def read_attachments(raw: Raw) -> Attachments | None:

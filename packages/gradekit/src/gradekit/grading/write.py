@@ -38,7 +38,6 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.nbgraderformat import MetadataValidator, ValidationError
 from nbgrader.preprocessors import (
-    AssignLatePenalties,
     CheckCellMetadata,
     NbGraderPreprocessor,
     OverwriteCells,
@@ -55,7 +54,7 @@ from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.nbgrader_plugin import own_hook
 from gradekit.nbgrader_plugin.converters import OneFolder, reason_of, removing_unfinished
 from gradekit.nbgrader_plugin.late import refusal
-from gradekit.nbgrader_plugin.steps import SubmissionExporter, before_autograde
+from gradekit.nbgrader_plugin.steps import LatePenalties, SubmissionExporter, before_autograde
 from gradekit.verdict.tries import NotebookProgress
 
 #: packages whose steps keep nothing from one notebook to the next; a course's own are made for each, as nbgrader does
@@ -294,7 +293,7 @@ def _found(cells: dict[str, Any], name: str) -> Any:
     return cells[name]
 
 
-class SetLatePenalties(AssignLatePenalties):
+class SetLatePenalties(LatePenalties):
     """Leaves out what has no effect: a submission in time has no penalty, unless it had one before."""
 
     parent: SubmissionExporter
@@ -317,7 +316,7 @@ IN_A_CLASS: dict[type, type] = {
     CheckCellMetadata: CheckMetadata,
     OverwriteKernelspec: SetKernelspec,
     OverwriteCells: SetCells,
-    AssignLatePenalties: SetLatePenalties,
+    LatePenalties: SetLatePenalties,
 }
 
 

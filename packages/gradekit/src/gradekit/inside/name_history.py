@@ -9,9 +9,11 @@ import dis
 import re
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from itertools import islice
+from operator import is_
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -37,6 +39,7 @@ _ARRAY_PARTS = 10
 _MOST_IN_ALL = 200_000
 #: names that are followed, and changes that are reported
 _MOST_NAMES, _MOST_CHANGES = 1_000, 50
+_WORD = re.compile(r"[^\W\d]\w*")
 #: names that IPython binds
 _HIDDEN = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out|exit|quit|get_ipython")
 _PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes, range, slice, type(...)))
@@ -61,8 +64,83 @@ class Meaning(NamedTuple):
     codes: tuple[CodeType, ...] = ()
 
 
+class Replaced(NamedTuple):
+    """A function or another part of a module or class that the cell with this execution count replaced or deleted."""
+
+    since: int
+    holder: Any
+    name: str
+    before: Any
+    path: str
+
+
+class LibraryHistory:
+    """What cells replaced in modules, and in classes of theirs; whatever way, as in `setattr(np, "sum", max)`.
+
+    Those are followed that a name of the notebook means, and what is inside them under a name that a cell mentions.
+    """
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        self._words: set[str] = set()
+        self._followed: dict[int, tuple[str, Any, dict[str, Any]]] = {}
+        self._replaced: list[Replaced] = []
+
+    def follow(self, source: str) -> None:
+        """Follow what a cell may change, before it runs."""
+        new = set(_WORD.findall(source)) - self._words
+        self._words |= new
+        todo = list(self._namespace.items())
+        todo += [(name, sys.modules[name]) for name in new & sys.modules.keys()]
+        for path, holder, _ in self._followed.values():
+            todo += _inside(path, holder, new)
+        left_out = {id(builtins), id(sys), id(sys.modules["__main__"])}
+        while todo:
+            path, holder = todo.pop()
+            if not isinstance(holder, ModuleType | type) or id(holder) in self._followed:
+                continue
+            if id(holder) in left_out or (isinstance(holder, type) and holder.__module__ == "__main__"):
+                continue
+            self._followed[id(holder)] = path, holder, dict(vars(holder))
+            todo += _inside(path, holder, self._words)
+
+    def note(self, count: int) -> None:
+        """Note what the cell with this execution count has replaced."""
+        for key, (path, holder, before) in self._followed.items():
+            parts = vars(holder)
+            if len(parts) >= len(before) and all(map(is_, parts.values(), before.values())):
+                continue
+            self._followed[key] = path, holder, dict(parts)
+            path = next((name for name, value in self._namespace.items() if value is holder), path)
+            for name, value in before.items():
+                if not name.startswith("_") and not _is_same(value, parts.get(name)):
+                    self._replaced.append(Replaced(count, holder, name, value, f"{path}.{name}"))
+
+    def changes(self, after: int) -> Iterator[tuple[str, str, int]]:
+        """The paths of what was replaced since the cell with the execution count `after`, how, and the count of the cell."""
+        first: dict[tuple[int, str], Any] = {}
+        for found in self._replaced:
+            if found.since > after:
+                before = first.setdefault((id(found.holder), found.name), found.before)
+                parts = vars(found.holder)
+                if not _is_same(before, parts.get(found.name)):
+                    yield found.path, "assigned" if found.name in parts else "deleted", found.since
+
+
+def _inside(path: str, holder: Any, words: Set[str]) -> Iterator[tuple[str, Any]]:
+    parts = vars(holder)
+    return ((f"{path}.{word}", parts[word]) for word in words & parts.keys())
+
+
+def _is_same(before: Any, now: Any) -> bool:
+    """True also for a method that was bound to the same object again."""
+    if type(before) is MethodType and type(now) is MethodType:
+        return before.__func__ is now.__func__
+    return before is now
+
+
 class NameHistory:
-    """The meanings of all names of the notebook, and of those that are built in."""
+    """The meanings of all names of the notebook, and of those that are built in; and what was replaced in libraries."""
 
     def __init__(self, namespace: dict[str, Any] | None = None) -> None:
         self._namespace = {} if namespace is None else namespace
@@ -71,11 +149,14 @@ class NameHistory:
         self._built_in: dict[str, list[Meaning]] = {}
         self._identities: list[int] = []
         self._left = _MOST_IN_ALL
+        self._libraries = LibraryHistory(self._namespace)
         self._note_built_in(0)
 
     def watch(self, shell: Any) -> None:
         """Take notes after every cell that `shell` runs from now on."""
         self._namespace = shell.user_ns
+        self._libraries = LibraryHistory(self._namespace)
+        shell.events.register("pre_run_cell", self._before_cell)
         shell.events.register("post_run_cell", self._after_cell)
 
     def note(self, count: int) -> None:
@@ -96,12 +177,14 @@ class NameHistory:
             self._names[name].append(Meaning(count))
         if most and self._left <= 0:  # from now on, contents are others without having changed
             self._now = {name: _Look(self._namespace, 0).safely_at(value) for name, value in names.items()}
+        self._libraries.note(count)
 
     def changes(self, names: Sequence[str], after: int) -> list[list[Any]]:
         """What has changed since the cell with the execution count `after`, of `names` and the names that they use.
 
         Each change is a name in `names`, the name that it uses or this name itself, how this one changed (`assigned`,
-        `changed` or `deleted`), and the count of the cell that did it. What was changed back has not changed.
+        `changed` or `deleted`), and the count of the cell that did it. What was changed back has not changed. What was
+        replaced in a library comes last, as `np.sum`, whether the names use it or not: checks may.
         """
         found: list[list[Any]] = []
         todo = deque((name, name) for name in names)
@@ -122,7 +205,12 @@ class NameHistory:
                 for meaning in (each for each in (*built_in, *own) if each.since > after):
                     found.append([start, name, _how(last, meaning), meaning.since])
                     last = meaning
-        return found[:_MOST_CHANGES]
+        replaced = [[name, *change] for name in names[:1] for change in self._libraries.changes(after)]
+        return [*found[:_MOST_CHANGES], *replaced[:_MOST_CHANGES]]
+
+    def _before_cell(self, info: Any) -> None:
+        with suppress(Exception):  # a thread of the student's changes them at the same time, say
+            self._libraries.follow(str(info.raw_cell))
 
     def _after_cell(self, result: Any) -> None:
         count = getattr(result, "execution_count", None)

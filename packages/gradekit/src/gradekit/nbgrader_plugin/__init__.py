@@ -20,6 +20,7 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import (
+    AssignLatePenalties,
     CheckCellMetadata,
     ClearMarkScheme,
     ClearOutput,
@@ -33,6 +34,7 @@ from traitlets.utils.importstring import import_item
 from traitlets.utils.nested_update import nested_update
 
 from gradekit.nbgrader_plugin.steps import (
+    LatePenalties,
     RepairCells,
     RunChecks,
     SaveScores,
@@ -87,6 +89,8 @@ def configure(config: Config) -> None:
     grade = own_steps(config, Autograde, "autograde_preprocessors")
     replace(grade, Execute, RunChecks)
     replace(grade, SaveAutoGrades, SaveScores)
+    if AssignLatePenalties in grade:
+        replace(grade, AssignLatePenalties, LatePenalties)
     config.Autograde.autograde_preprocessors = grade
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.pre_convert_hook = with_own_hook(config, before_autograde)

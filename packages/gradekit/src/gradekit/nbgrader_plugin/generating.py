@@ -28,7 +28,7 @@ from traitlets import Enum
 
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Assignment, CourseError, blank_copy, read_notebook
-from gradekit.course.cells import grade_id, keep_added, nbgrader_metadata
+from gradekit.course.cells import Record, grade_id, nbgrader_metadata, remember
 from gradekit.course.files import STATE_FOLDER
 from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.course.operating_system import locked_file
@@ -44,6 +44,7 @@ from gradekit.nbgrader_plugin.course_folders import (
 )
 from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.session.values import CheckOutcome
+from gradekit.submission.names import squeezed
 
 if TYPE_CHECKING:
     from gradekit.verdict.results import SubmissionResult
@@ -122,27 +123,34 @@ class KeptReleases:
                 if stopped and self._whole:
                     shutil.rmtree(release, ignore_errors=True)
                 elif not stopped:
-                    self._record_added(release)
+                    self._remember(release)
                 if stopped or not release.exists() or not self._whole:
                     _put_back(release, self._whole, over=stopped)
                 shutil.rmtree(_kept(release, self._whole), ignore_errors=True)
         finally:
             self._lock.close()
 
-    def _record_added(self, release: Path) -> None:
-        """Record which cells the notebooks have that they did not have before."""
-        added: dict[str, set[str]] = {}
+    def _remember(self, release: Path) -> None:
+        """Record which cells the notebooks have that they did not have before, and the texts of those that are gone."""
+        found: dict[Record, dict[str, set[str]]] = {record: {} for record in Record}
         for path in _kept(release, self._whole).glob("*.ipynb"):
             # a release from before could not be read, or has no such notebook
             with contextlib.suppress(CourseError):
-                new = _marked(release / path.name) - _marked(path)
-                added |= {path.stem: new} if new else {}
-        if added:
-            keep_added(self._root, self._assignments[release], added)
+                before, now = read_notebook(path), read_notebook(release / path.name)
+                found[Record.ADDED][path.stem] = _marks(now) - _marks(before)
+                found[Record.REMOVED][path.stem] = _marks(before) - _marks(now)
+                found[Record.REMOVED_TEXTS][path.stem] = _texts(before) - _texts(now)
+        for record, by_notebook in found.items():
+            if any(by_notebook.values()):
+                remember(self._root, self._assignments[release], record, by_notebook)
 
 
-def _marked(path: Path) -> set[str]:
-    return {name for cell in read_notebook(path).cells if (name := grade_id(cell))}
+def _marks(notebook: NotebookNode) -> set[str]:
+    return {name for cell in notebook.cells if (name := grade_id(cell))}
+
+
+def _texts(notebook: NotebookNode) -> set[str]:
+    return {squeezed(cell.source) for cell in notebook.cells}
 
 
 def _put_back(release: Path, whole: bool, over: bool = True) -> None:

@@ -22,7 +22,13 @@ from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry, Subm
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.converters import BaseConverter
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import Execute, IgnorePattern, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    Execute,
+    IgnorePattern,
+    NbGraderPreprocessor,
+    SaveAutoGrades,
+)
 from nbgrader.utils import compute_checksum, determine_grade
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 from traitlets.config import Application
@@ -253,6 +259,21 @@ class SaveScores(SaveAutoGrades):
         folder = Path(resources["metadata"]["path"])
         handed_out = handed_out_files(assignment.source_folder)
         return released is not None and has_own_picture(cell, released, folder, handed_out)
+
+
+class LatePenalties(AssignLatePenalties):
+    """Takes nothing from a notebook of which nothing could be graded: whoever gives points for it knows that it is late.
+
+    nbgrader itself has no penalty for a missing notebook, and doesn't grade an unreadable one.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        self._nothing_graded = resources[RESULT].nothing_graded
+        changed: tuple[NotebookNode, ResourcesDict] = super().preprocess(nb, resources)
+        return changed
+
+    def _check_late_penalty(self, notebook: SubmittedNotebook, penalty: float) -> float:
+        return 0.0 if self._nothing_graded else float(super()._check_late_penalty(notebook, penalty))
 
 
 class RunChecks(Execute):

@@ -34,7 +34,7 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import NotShown, Pictures, addresses_in, attached_only, text_and_pictures
 from gradekit.submission.extra_files import handed_out_files, own_files
 from gradekit.submission.names import squeezed
-from gradekit.submission.statements import added_text, prose_in
+from gradekit.submission.texts import added_text, prose_in
 
 #: letters of a text that is too short to be sure that it is the answer, rather than a hint where the answer is
 LITTLE = 50

@@ -11,9 +11,10 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path, PurePath
 
+from msgspec import Raw
 from nbformat import NotebookNode, v4
 
-from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell, is_locked_cell
+from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell
 from gradekit.course.files import handed_in_text
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
@@ -23,13 +24,19 @@ from gradekit.submission.notebook_file import CHECKPOINTS
 from gradekit.submission.statements import (
     MAX_PARSED_CHARACTERS,
     ParsingBudget,
+    code_in,
+    tree_of,
+)
+from gradekit.submission.texts import (
+    WORD,
+    EmptyQuestion,
+    StudentTexts,
+    Text,
     added_prose,
     added_text,
-    code_in,
-    has_remark,
-    prose_in,
+    sentences_in,
     strings_in,
-    tree_of,
+    words_in,
 )
 
 #: places that a sentence names
@@ -39,7 +46,6 @@ _NO_ANSWER = re.compile(
     r"(?i)(?:\.(?:ipynb|csv|tsv|json|npy|npz|pth?|pkl|pickle|safetensors|parquet|feather|h5|hdf5|db|sqlite3?"
     r"|log|toml|ya?ml|ini|cfg|lock|pyc|so|bin|tmp|bak)|(?:^|/)(?:\.[^/]*|Makefile|Thumbs\.db))\Z"
 )
-_WORD = re.compile(r"\w")
 #: the fence of a block of code, a prompt in a line of its own, or a line of Git's about a conflict
 _PASTED = re.compile(
     r"^(?:[ \t]*(?:(?:`{3,}|~{3,})[ \t]*\w*|(?:In|Out)[ \t]*\[\d*\]:?)[ \t]*|(?:<{7}|>{7}|\|{7})(?: .*)?|={7})$",
@@ -50,6 +56,8 @@ _MAX_ARCHIVE_BYTES = 20 * 2**20
 _PROSE = re.compile(
     rf"(?!(?:{'|'.join(keyword.kwlist)})\b)[^\W\d_][\w'’-]*[,:;.!]?(?: [\w'’\"`()/+-]+[,:;.!]?){{3,}}[.!?:]?\s*"
 )
+#: a line for IPython or a shell, whose output is not the student's
+_MAGIC = re.compile(r"^\s*[%!]", re.MULTILINE)
 #: how similar two names are if one may be a misspelling of the other
 _SIMILAR = 0.6
 #: names that are compared with those that are missing, and modules that are looked at
@@ -66,12 +74,14 @@ class OtherPlaces:
         unread: other notebooks that can't be read, and earlier versions that Jupyter kept, which say little about one
             answer.
         replaced: what was written into copies of files that were handed out, which are not used.
+        siblings: the assignment's other notebooks, as they were handed in and as released.
     """
 
     beside: Mapping[str, Path]
     drafts: Mapping[str, Sequence[NotebookNode]]
     unread: Sequence[str]
     replaced: Mapping[str, str]
+    siblings: Mapping[str, tuple[NotebookNode, NotebookNode]]
 
     @classmethod
     def of(
@@ -80,7 +90,7 @@ class OtherPlaces:
         beside: Mapping[str, Path],
         notebooks: Mapping[str, NotebookNode | None],
         replaced: Mapping[str, str],
-        siblings: Mapping[str, NotebookNode],
+        siblings: Mapping[str, tuple[NotebookNode, NotebookNode]],
     ) -> "OtherPlaces":
         known = {squeezed(cell.source) for cell in (*work.released.cells, *work.cells)}
         drafts = {
@@ -90,26 +100,44 @@ class OtherPlaces:
         }
         earlier = {name: drafts.pop(name) for name in list(drafts) if CHECKPOINTS in PurePath(name).parts}
         wanted = frozenset[str]().union(*work.expected.values())
-        for name, notebook in siblings.items():
+        for name, (notebook, released) in siblings.items():
+            its_own = {grade_id(cell) for cell in released.cells if grade_id(cell)}
             drafts[name] = [
                 cell
                 for cell in notebook.cells
-                if squeezed(cell.source) not in known
+                if squeezed(cell.source) not in known and grade_id(cell) not in its_own
                 if grade_id(cell) in work.known
                 or (cell.cell_type == "code" and wanted & work.definitions.of(cell.source))
             ]
         unread = [name for name, notebook in notebooks.items() if notebook is None]
-        return cls(beside, drafts, [*unread, *(name for name, cells in earlier.items() if cells)], replaced)
+        unread += [name for name, cells in earlier.items() if cells]
+        return cls(beside, drafts, unread, replaced, siblings)
+
+    def copy_marked(self, work: Restoration) -> None:
+        """Copy answers that are empty here from other notebooks that have their cells, which don't belong there any more, or never did."""
+        for file, (notebook, released) in self.siblings.items():
+            its_own = {grade_id(cell) for cell in released.cells}
+            for cell in notebook.cells:
+                name = grade_id(cell) or ""
+                if name not in work.expected or name in its_own or not work.is_blank(name):
+                    continue
+                if cell.cell_type != work.known[name].cell_type or work.is_blank(name, cell):
+                    continue
+                work.present[name].source = cell.source
+                if attached := cell.get("attachments"):
+                    work.present[name]["attachments"] = attached
+                what = f"The answer to `{name}` was found in the notebook {printable(file)}"
+                work.notes.append(f"{what} and copied to its own cell.")
+                work.doubts[name] = f"{what}, where it may depend on other code"
 
 
 class WrittenAnswers:
     """Looks for the texts of empty written answers in a restored notebook, and in what was handed in beside it."""
 
-    def __init__(self, work: Restoration, places: OtherPlaces) -> None:
-        self._work = work
-        self._beside, self._drafts, self._replaced = places.beside, places.drafts, places.replaced
-        self._budget, self._parsed = ParsingBudget(), dict[str, str]()
-        self._claimed: set[int] = set()  # the cells whose text belongs to an answer
+    def __init__(self, work: Restoration, places: OtherPlaces, saved: Mapping[int, Raw]) -> None:
+        self._work, self._places, self._saved = work, places, saved
+        self._texts = StudentTexts(work.cells, work.released, work.known, work.handed_out)
+        self._budget = ParsingBudget()
 
     def gather(self) -> None:
         """Copy text next to an empty written answer into it, so that a person reads it; doubt the other empty ones."""
@@ -118,18 +146,16 @@ class WrittenAnswers:
             self._keep_lost(of_code=blank)
         if not blank:
             return  # people are shown what is next to the answers
-        for name in self._written:
+        self._keep_outputs()
+        for name in filter(self._work.is_blank, self._written):
             own = self._work.present[name]
-            near = self._near(own)
-            if self._work.is_blank(name) and own.cell_type != "code":
-                texts = [text for cell in near if (text := self._text_of(cell)).strip()]
-                if not texts:
-                    continue
-                own.source = "\n\n".join(texts)
-                self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
-            if not self._work.is_blank(name):
-                self._claimed |= {id(cell) for cell in near}
-        self._doubt_the_rest()
+            if own.cell_type != "code":
+                near = map(self._texts.text_of, self._texts.near(own))
+                if texts := [text for text in near if text.strip()]:
+                    own.source = "\n\n".join(texts)
+                    self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
+        for name in filter(self._work.is_blank, self._written):
+            self._doubt(name)
 
     @property
     def _written(self) -> list[str]:
@@ -148,103 +174,104 @@ class WrittenAnswers:
             if code and not of_code:
                 continue
             text = (added_prose if code else added_text)(edit.submitted, edit.released)
-            if _WORD.search(text):
-                self._work.cells.insert(self._work.place_of(edit.cell) + 1, v4.new_markdown_cell(text))
+            if WORD.search(text):
                 kind = "" if code else " given"
-                self._work.notes.append(
-                    f"Your text in the{kind} cell `{grade_id(edit.cell)}` was kept in a new cell below it."
-                )
+                label = f"Your text in the{kind} cell `{grade_id(edit.cell)}`"
+                self._keep(text, edit.cell, label)
 
-    def _near(self, own: NotebookNode) -> list[NotebookNode]:
-        """The student's cells between the released cells above and below an answer, and the text cell above these."""
-        cells = self._work.cells
-        first = last = self._work.place_of(own)
-        while first > 0 and self._is_students_own(cells[first - 1]):
-            first -= 1
-        while last + 1 < len(cells) and self._is_students_own(cells[last + 1]):
-            last += 1
-        above = cells[first - 1 : first] if first and not grade_id(cells[first - 1]) else []
-        return [*above, *(cell for cell in cells[first : last + 1] if cell is not own)]
+    def _keep_outputs(self) -> None:
+        """Put sentences that are only in the output of a cell of the student's, which is not run again as it was, below it."""
+        cells = [cell for cell in self._work.cells if cell.cell_type == "code" and id(cell) in self._saved]
+        given = {squeezed(cell.source) for cell in self._work.released.cells if cell.source.strip()}
+        own = [
+            cell for cell in cells if squeezed(cell.source) not in given and not _MAGIC.search(cell.source)
+        ]
+        if own:
+            words = words_in(cell.source for cell in (*self._work.cells, *self._work.released.cells))
+            for cell in own:
+                if text := sentences_in(self._saved[id(cell)], words):
+                    label = label_of(cell, self._work.place_of(cell) + 1)
+                    self._keep(text, cell, f"Text that the {label} had put out")
 
-    def _text_of(self, cell: NotebookNode) -> str:
-        """The text that a student wrote in a cell that isn't an answer cell; empty if it is code."""
-        if cell.cell_type == "code":
-            return self._prose(cell.source) if self._is_students_own(cell) else ""
-        original = self._work.handed_out.get(id(cell))
-        if original is not None:
-            return added_text(cell.source, original.source)
-        return "" if squeezed(cell.source) in self._released_texts else cell.source
+    def _keep(self, text: str, cell: NotebookNode, what: str) -> None:
+        self._work.cells.insert(self._work.place_of(cell) + 1, v4.new_markdown_cell(text))
+        self._work.notes.append(f"{what} was kept in a new cell below it.")
 
-    def _prose(self, source: str) -> str:
-        if source not in self._parsed:
-            self._parsed[source] = prose_in(source) if self._budget.takes(source, len(source)) else ""
-        return self._parsed[source]
+    def _doubt(self, name: str) -> None:
+        """Let a person decide on an empty answer while the student has other texts or pictures."""
+        question = EmptyQuestion(self._work.released, name)
+        if id(self._work.present[name]) in self._work.pictured:
+            what = "has no text, but a picture is attached to it"
+        elif places := list(
+            dict.fromkeys([*self._in_cells(question), *self._in_notebooks(question), *self._in_files])
+        ):
+            what = f"is empty, but something else may be its answer: {first_of(places, _NAMED_AT_MOST)}"
+        else:
+            return
+        self._work.doubts[name] = f"The answer cell `{name}` {what}"
+
+    def _in_cells(self, question: EmptyQuestion) -> Iterator[str]:
+        """The cells whose texts may be the answer."""
+        found = {place for place, text in self._own_texts if _may_answer(text, question)}
+        for place, cell in enumerate(self._work.cells):
+            if id(cell) in self._pictured:
+                yield f"the picture in the {label_of(cell, place + 1)}"
+            elif place in found:
+                yield f"the text in the {label_of(cell, place + 1)}"
+
+    def _in_notebooks(self, question: EmptyQuestion) -> Iterator[str]:
+        for name, cells in self._places.drafts.items():
+            if any(cell.cell_type != "code" and WORD.search(cell.source) for cell in cells):
+                yield f"the notebook {printable(name)}"
+        for name, texts in self._texts_of_siblings.items():
+            if any(_may_answer(text, question) for text in texts):
+                yield f"the notebook {printable(name)}"
 
     @cached_property
-    def _released_texts(self) -> frozenset[str]:
-        return frozenset(squeezed(cell.source) for cell in self._work.known.values())
+    def _own_texts(self) -> list[tuple[int, Text]]:
+        return list(self._texts.found())
 
-    def _is_students_own(self, cell: NotebookNode) -> bool:
-        return not grade_id(cell) and id(cell) not in self._work.handed_out
+    @cached_property
+    def _pictured(self) -> set[int]:
+        """The cells with pictures that are not next to a written answer."""
+        answered = (self._work.present[name] for name in self._written if not self._work.is_blank(name))
+        claimed = {id(one) for own in answered for one in (own, *self._texts.near(own))}
+        return self._work.pictured - claimed
 
-    def _doubt_the_rest(self) -> None:
-        """Let a person decide on empty answers while the student has other texts or pictures."""
-        places = list(dict.fromkeys(self._other_places()))
-        where = first_of(places, _NAMED_AT_MOST)
-        for name in filter(self._work.is_blank, self._written):
-            if id(self._work.present[name]) in self._work.pictured:
-                what = "has no text, but a picture is attached to it"
-            elif places:
-                what = f"is empty, but something else may be its answer: {where}"
-            else:
-                continue
-            self._work.doubts[name] = f"The answer cell `{name}` {what}"
+    @cached_property
+    def _texts_of_siblings(self) -> dict[str, list[Text]]:
+        found = self._places.siblings.items()
+        return {name: [text for _, text in StudentTexts.of(*both).found()] for name, both in found}
 
-    def _other_places(self) -> Iterator[str]:
-        for index, cell in enumerate(self._work.cells):
-            if id(cell) in self._claimed:
-                continue
-            if id(cell) in self._work.pictured:
-                yield f"the picture in the {label_of(cell, index + 1)}"
-            elif self._has_other_text(cell):
-                yield f"the text in the {label_of(cell, index + 1)}"
+    @cached_property
+    def _in_files(self) -> list[str]:
+        """The files that may be the answer."""
+        found = []
         code = "\n".join(cell.source for cell in self._work.cells if cell.cell_type == "code")
-        for name in self._beside:  # a file that the notebook's own code writes or reads is no answer
+        for name in self._places.beside:  # a file that the notebook's own code writes or reads is no answer
             possible = not _is_data(name) and (
                 PurePath(name).name not in code or _is_only_displayed(PurePath(name).name, code)
             )
             if possible and (PurePath(name).suffix.lower() != ".py" or self._has_text(name, code)):
-                yield f"the file {printable(name)}"
-        for name, text in self._replaced.items():
+                found.append(f"the file {printable(name)}")
+        for name, text in self._places.replaced.items():
             if any(map(_PROSE.fullmatch, _lines(text))) or not (_is_data(name) or name.endswith(".py")):
-                yield f"the file {printable(name)}"
-        for name, cells in self._drafts.items():
-            texts = (cell.source for cell in cells if cell.cell_type != "code")
-            if any(map(_WORD.search, texts)):
-                yield f"the notebook {printable(name)}"
-
-    def _has_other_text(self, cell: NotebookNode) -> bool:
-        """True for a student's text, or one among the code of a cell; answers are read as such."""
-        if not grade_id(cell) and _WORD.search(self._text_of(cell)):
-            return True
-        if cell.cell_type != "code" or is_locked_cell(cell):
-            return False
-        original = self._work.known.get(grade_id(cell) or "") or self._work.handed_out.get(id(cell))
-        released = original.source if original is not None else ""
-        return (
-            cell.source != released and self._budget.takes(cell.source) and has_remark(cell.source, released)
-        )
+                found.append(f"the file {printable(name)}")
+        return found
 
     def _has_text(self, module: str, code: str) -> bool:
         """True for a module with comments or strings that the notebook's code doesn't mention."""
         if re.search(rf"\b{re.escape(PurePath(module).stem)}\b", code):
             return False
-        source = handed_in_text(self._beside[module])
+        source = handed_in_text(self._places.beside[module])
         tree = parse(source) if self._budget.takes(source) else None
         if tree is None or any(line.lstrip().startswith("#") for line in source.split("\n")):
-            return bool(_WORD.search(source))
-        strings = (text for part in tree.body for text in strings_in(part))
-        return any(map(_WORD.search, strings))
+            return bool(WORD.search(source))
+        return any(map(WORD.search, strings_in(tree)))
+
+
+def _may_answer(text: Text, question: EmptyQuestion) -> bool:
+    return text.apart or question.is_meant_by(text.text)
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -58,7 +58,7 @@ class SubmittedNotebook:
         versions: sentences about other versions of it in the same folder.
         others: by their paths below the folder, the first notebooks that nothing grades, and what Jupyter kept of an
             earlier version; None for one that can't be read.
-        siblings: the assignment's other notebooks, without the cells that belong there.
+        siblings: the assignment's other notebooks, as they were handed in and as released.
         doubt: why it may not be what the student saved.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
         saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
@@ -72,7 +72,7 @@ class SubmittedNotebook:
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     others: dict[str, NotebookNode | None] = field(default_factory=dict)
-    siblings: dict[str, NotebookNode] = field(default_factory=dict)
+    siblings: dict[str, tuple[NotebookNode, NotebookNode]] = field(default_factory=dict)
     doubt: str = ""
 
 
@@ -196,10 +196,7 @@ def _noting_others(
         return submitted
     own, expected = _grade_ids(submitted.notebook), expected_in(assignment)
     every = frozenset[str]().union(*expected.values())
-    for other in (folder / f"{name}.ipynb" for name in expected if name != path.stem):
-        if other != graded and other.is_file() and (notebook := read_submitted(other).notebook) is not None:
-            notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in expected[other.stem]]
-            submitted.siblings[other.name] = notebook
+    submitted.siblings = _siblings(path, graded, assignment)
     for other, name in zip(others[:_READ_AT_MOST], rest.copy(), strict=False):
         notebook = submitted.others[str(other.relative_to(folder))] = read_submitted(other).notebook
         ids = _grade_ids(notebook)
@@ -217,6 +214,20 @@ def _noting_others(
         if kept.name.replace("-checkpoint", "") not in names - {graded.name}:
             submitted.others[str(kept.relative_to(folder))] = read_submitted(kept).notebook
     return submitted
+
+
+def _siblings(
+    path: Path, graded: Path, assignment: Assignment
+) -> dict[str, tuple[NotebookNode, NotebookNode]]:
+    """The assignment's other notebooks in the folder, as they were handed in and as released, by the names of their files."""
+    found = {}
+    for name in assignment.released_names():
+        other = path.with_name(f"{name}.ipynb")
+        if name != path.stem and other != graded and other.is_file():
+            found[other.name] = read_submitted(other).notebook, assignment.released(name)
+    return {
+        name: (notebook, released) for name, (notebook, released) in found.items() if notebook is not None
+    }
 
 
 def _deeper_notebooks(folder: Path, assignment: Assignment) -> list[Path]:
@@ -254,11 +265,24 @@ def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNo
             note = f"Handed in as {printable(found[0].name)}; it was graded as {path.name}."
             submitted.notes.insert(0, note)
             return _noting_others(submitted, path, found[0], assignment)
+    if not found and assignment and (moved := _in_siblings(path, assignment)):
+        return moved
     names = [printable(other.name) for other in found or others]
     what = f" (found: {first_of(names, _NAMED_AT_MOST) or 'no notebook'})."
     if len(found) > 1:
         what = f": rename the right one of {', '.join(names)} to {path.name}."
     return SubmittedNotebook(None, f"{path.name} was not handed in{what}", missing=True)
+
+
+def _in_siblings(path: Path, assignment: Assignment) -> SubmittedNotebook | None:
+    """A missing notebook some of whose cells are in others, as after a notebook was divided; None if none are."""
+    siblings = _siblings(path, path, assignment)
+    wanted = _grade_ids(assignment.released(path.stem))
+    for name, (notebook, released) in siblings.items():
+        if wanted & (_grade_ids(notebook) - _grade_ids(released)):
+            what = f"{path.name} was not handed in, but {printable(name)} has cells of it"
+            return SubmittedNotebook(v4.new_notebook(), notes=[f"{what}."], siblings=siblings, doubt=what)
+    return None
 
 
 def parse_submitted(data: bytes, name: str) -> SubmittedNotebook:

@@ -23,6 +23,7 @@ from itertools import chain, dropwhile, takewhile, zip_longest
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from msgspec import Raw
 from nbformat import NotebookNode, v4
 
 from gradekit.course.cells import (
@@ -37,6 +38,7 @@ from gradekit.course.cells import (
     is_locked_cell,
     is_test_cell,
     made_up_id,
+    own_id,
     runs_before_checks,
     tests_about,
 )
@@ -67,8 +69,11 @@ def restored(
     added_later: Set[str] = frozenset(),
     drafts: Mapping[str, NotebookNode | None] | None = None,
     replaced: Mapping[str, str] | None = None,
-    siblings: Mapping[str, NotebookNode] | None = None,
+    siblings: Mapping[str, tuple[NotebookNode, NotebookNode]] | None = None,
     doubt: str = "",
+    saved: Iterable[Raw] = (),
+    removed: Set[str] = frozenset(),
+    removed_texts: Set[str] = frozenset(),
 ) -> Restored:
     """The submitted notebook with all cells of the released one that are marked with a grade_id.
 
@@ -80,24 +85,29 @@ def restored(
         added_later: cells that the assignment did not have at first.
         drafts: notebooks that nothing grades, by the names of their files, which may have answers.
         replaced: what was written into copies of files that were handed out, by the names of these.
-        siblings: what is in the assignment's other notebooks and doesn't belong there, by the names of these.
+        siblings: the assignment's other notebooks, as they were handed in and as released, by the names of their files.
         doubt: why the notebook may not be what the student saved.
+        saved: the outputs of each cell, as JSON.
+        removed: grade_ids of cells that the assignment had once.
+        removed_texts: texts of such cells, also without a grade_id, which are not the student's.
     """
-    work = _Repair(submitted, released)
+    work = _Repair(submitted, released, removed_texts)
     places = OtherPlaces.of(work, beside or {}, drafts or {}, replaced or {}, siblings or {})
-    attachments = KeptAttachments(work.cells)
+    attachments = KeptAttachments(work.cells)  # with the cells, so that no id becomes that of another one
+    outputs = dict(zip(map(id, work.cells), saved, strict=False))
     work.find_marked()
     work.find_stripped()
     work.restore()
     _put_back_deleted(work, added_later)
+    places.copy_marked(work)
     gathering = Gathering(work)
     gathering.keep_additions()
     gathering.gather_answers()
     gathering.note_additions()
     gathering.keep_given()
-    WrittenAnswers(work, places).gather()
+    WrittenAnswers(work, places, outputs).gather()
     Candidates(work, places).doubt()
-    work.doubt_foreign(submitted)
+    work.doubt_foreign(submitted, removed)
     for name in work.expected if doubt else ():
         work.doubts[name] = doubt
     attachments.put_back(work.cells, work.handed_out)
@@ -125,8 +135,9 @@ def _of_graded_cells(work: Restoration) -> list[Doubt]:
 class _Repair(Restoration):
     """Fills `present` until it has every cell in `known`."""
 
-    def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
+    def __init__(self, submitted: NotebookNode, released: NotebookNode, removed_texts: Set[str]) -> None:
         super().__init__(submitted, released)
+        self._removed_texts = removed_texts
         self._removed_copies: dict[str, list[str]] = defaultdict(list)
         self._has_answers = True
 
@@ -205,7 +216,7 @@ class _Repair(Restoration):
                 cell.source = source if kind == cell.cell_type else self._converted(name, kind, source)
         self._restore_ordinary()
 
-    def doubt_foreign(self, submitted: NotebookNode) -> None:
+    def doubt_foreign(self, submitted: NotebookNode, removed: Set[str]) -> None:
         """Doubt every answer of a notebook most of whose marked cells were not handed out with this assignment.
 
         The same if it has something else, and not one answer cell.
@@ -216,7 +227,7 @@ class _Repair(Restoration):
                     name, "None of the answer cells is in the notebook, but other cells are"
                 )
         marks = {mark for cell in submitted.cells if (mark := grade_id(cell)) is not None}
-        others = sorted(marks - self.known.keys())
+        others = sorted(marks - self.known.keys() - removed)
         if len(others) <= len(marks) - len(others):
             return
         some = f"`{printable(others[0])}`" + (f" and {len(others) - 1} more" if len(others) > 1 else "")
@@ -269,20 +280,22 @@ class _Repair(Restoration):
     def _restore_ordinary(self) -> None:
         """Restore the tags of cells that were released without a mark: demo cells are not graded."""
         ordinary = [cell for cell in self.released.cells if not grade_id(cell)]
-        by_id = {cell.get("id"): cell for cell in ordinary}
+        by_id = {own_id(cell): cell for cell in ordinary if own_id(cell)}
         by_source = {cell.source.strip(): cell for cell in ordinary}
         for cell in self.cells:
             if not grade_id(cell):
-                original = by_id.get(cell.get("id")) or by_source.get(cell.source.strip())
+                original = by_id.get(own_id(cell)) or by_source.get(cell.source.strip())
                 cell.metadata = deepcopy(original.metadata) if original is not None else NotebookNode()
                 if original is not None:
                     self.handed_out[id(cell)] = original
                     if is_demo(cell) and cell.cell_type == "code":
                         self._note_edits(cell, [cell.source], original)
+                elif squeezed(cell.source) in self._removed_texts:
+                    self.handed_out[id(cell)] = deepcopy(cell)
 
     def _by_id(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
-        by_id = {cell.get("id"): cell for cell in free}
-        return [(n, by_id[i]) for n in missing if (i := self.known[n].get("id")) in by_id]
+        by_id = {name: cell for cell in free if (name := own_id(cell))}
+        return [(n, by_id[i]) for n in missing if (i := own_id(self.known[n])) in by_id]
 
     def _by_text(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
         by_text = {cell.source.strip(): cell for cell in free}

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern
 
 from gradekit.course import Assignment
-from gradekit.course.cells import Doubt, added_cells, decided_by_a_person
+from gradekit.course.cells import Doubt, Record, decided_by_a_person, remembered, remembered_of_all
 from gradekit.course.files import (
     Stamp,
     files_in,
@@ -29,7 +29,7 @@ from gradekit.session.limits import Limits
 from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restored
-from gradekit.submission.statements import added_text
+from gradekit.submission.texts import added_text
 from gradekit.verdict.results import Status, SubmissionResult
 
 _NO_FILE = re.compile(r"No such file or directory: '([^'\n]+)'")
@@ -185,15 +185,19 @@ def open_notebook(
 
             put_saved_outputs(handed_in)
         changed = {} if alone else dict(_changed_files(folder, assignment))
+        course = assignment.course.root, assignment.name
+        removed = [remembered_of_all(*course, kind) for kind in (Record.REMOVED, Record.REMOVED_TEXTS)]
         whole = restored(
             handed_in.notebook,
             released,
             {} if alone else _files_beside(folder, assignment),
-            added_cells(assignment.course.root, assignment.name, name),
+            frozenset(remembered(*course, Record.ADDED).get(name, ())),
             handed_in.others,
             changed,
             handed_in.siblings,
             handed_in.doubt,
+            [outputs for _, outputs in handed_in.saved],
+            *removed,
         )
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
         notes += [f"{printable(name)} {_REPLACED}" for name in changed]

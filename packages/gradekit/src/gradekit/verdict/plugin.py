@@ -4,7 +4,6 @@ pytest tests/02_attention                              against the instructor's 
 pytest tests/02_attention --submission PATH.ipynb      against one submission
 """
 
-import re
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from copy import deepcopy
@@ -28,7 +27,6 @@ from gradekit.session.proxy import Student, asked_by, begin_check, side_effects
 from gradekit.session.replies import Answer, ShortText
 from gradekit.session.session import CallTimeout, KernelDied, Session
 from gradekit.session.values import CheckOutcome
-from gradekit.submission.statements import assigned_attributes, imported
 from gradekit.submission.submission import Submission
 from gradekit.verdict.diagnosis import FailedExercise, diagnose, fingerprint_of
 from gradekit.verdict.explanation import comparable_message, explain, relation_to, shown, steps_before
@@ -46,12 +44,19 @@ class How(StrEnum):
 
 @dataclass(frozen=True)
 class NameChange:
-    """A name that was changed in the `cell` with this index. `asked` is the same name, or the one that uses it."""
+    """A name that was changed in the `cell` with this index. `asked` is the same name, or the one that uses it.
+
+    What was replaced in a library has a name with dots, and may have been used by any answer or check.
+    """
 
     asked: str
     name: str
     how: How
     cell: int
+
+    @property
+    def in_library(self) -> bool:
+        return "." in self.name
 
 
 def changes_below(session: Session, index: int, asked: Sequence[str]) -> list[NameChange] | None:
@@ -76,11 +81,10 @@ def changes_below(session: Session, index: int, asked: Sequence[str]) -> list[Na
     return [
         NameChange(start, name, how, below[count])
         for start, name, how, count in found
-        if start in asked and name.isidentifier() and count in below
+        if start in asked and all(map(str.isidentifier, name.split("."))) and count in below
     ]
 
 
-_WORD = re.compile(r"\w+")
 _DONE = {How.ASSIGNED: "assigned again", How.CHANGED: "changed", How.DELETED: "deleted"}
 
 
@@ -108,39 +112,22 @@ class ChangedBelow:
         above, below = submission.released_names(test)
         for change in changes or []:
             # the check was written with what the handed-out cells do with these names in mind
-            known = change.name in above or change.name in asked
+            own, known = submission.is_student_s(change.cell), change.name in above or change.name in asked
             meant = change.name in asked and change.name in below
-            if not known or (submission.is_student_s(change.cell) and not meant):
+            if (own and not meant) or not (known or change.in_library):
                 self._found[test] = change
                 return
 
     def doubt_about(self, exercise: ExerciseResult) -> Doubt | None:
         """A doubt about an exercise that lost points to a check that may have failed because of a later cell."""
         change = self._found.get(exercise.grade_id)
-        if exercise.right or exercise.unanswered:
+        if exercise.right or exercise.unanswered or change is None:
             return None
-        if change is None:
-            what = self._changed_library(exercise.grade_id)
-            return Doubt(exercise.grade_id, decided_by_a_person(what)) if what else None
-        user = f"`{change.asked}` uses " if change.name != change.asked else ""
+        user = f"`{change.asked}` uses " if change.name != change.asked and not change.in_library else ""
         name = f"{user}`{change.name}`{', which' if user else ''}"
         cell = self._submission.label(change.cell)
         what = f"{name} was {_DONE[change.how]} in the cell `{cell}` below its test cell, and the checks ran after that"
         return Doubt(exercise.grade_id, decided_by_a_person(what))
-
-    def _changed_library(self, test: str) -> str:
-        """What a cell of the student's below the test cell assigned to a name in a library that the answer uses; empty if none did."""
-        submission = self._submission
-        cells, place = submission.notebook.cells, submission.place_of(test)
-        used = set(_WORD.findall("\n".join(submission.used_code(test))))
-        modules = {name for cell in cells if cell.cell_type == "code" for name in imported(cell.source)}
-        below = range(len(cells) if place is None else place, len(cells))
-        for index in filter(submission.is_student_s, below):
-            for base, name, written in assigned_attributes(cells[index].source):
-                if base in modules and name in used:
-                    cell = submission.label(index)
-                    return f"`{written}` was assigned again in the cell `{cell}` below its test cell, and the checks ran after that"
-        return ""
 
 
 @dataclass

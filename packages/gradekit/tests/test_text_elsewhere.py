@@ -1,0 +1,227 @@
+"""Texts that belong to something else may nevertheless be the answer to an empty question, if there are signs of that."""
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+
+import pytest
+from msgspec import Raw
+from nbformat import NotebookNode, v4
+
+from gradekit.course import blank_copy
+from gradekit.course.cells import find_cell
+from gradekit.submission.restore import Restored, restored
+
+from .odd_course import code, marked
+from .tiny_course import at, cell_of, lab
+
+DOC = '"""Return the double of a number."""'
+FIRST = "The double of every integer is even, since two divides it."
+SECOND = "Adding is exact for integers, so nothing gets lost by rounding."
+FLOATS = "Floats are rounded, so large ones lose their last digits."
+
+
+def question(text: str, name: str, answer: str) -> list[NotebookNode]:
+    written = {"grade": True, "solution": True, "points": 3}
+    return [
+        v4.new_markdown_cell(text, id=f"about-{name}"),
+        marked(v4.new_markdown_cell(f"### BEGIN SOLUTION\n{answer}\n### END SOLUTION"), name, **written),
+    ]
+
+
+def source() -> NotebookNode:
+    solution = f"def double(x):\n    {DOC}\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+    return lab(
+        [
+            v4.new_markdown_cell("# Doubling numbers", id="title"),
+            code("double", solution, solution=True),
+            code("test_double", "assert double(1) == 2", grade=True, locked=True, points=2),
+            *question("## Question 1: parity\n\nIs the double of an integer even? Why?", "parity", FIRST),
+            *question(
+                "## Question 2: precision\n\nWhen does rounding lose digits of large floats?",
+                "floats",
+                FLOATS,
+            ),
+            v4.new_markdown_cell("## The end", id="end"),
+        ]
+    )
+
+
+def other_source() -> NotebookNode:
+    return lab([v4.new_markdown_cell("# Halving", id="halving"), *question("Why half?", "half", "Because.")])
+
+
+def released() -> NotebookNode:
+    return blank_copy(source())
+
+
+def answered(change: Callable[[NotebookNode], None], **places: object) -> Restored:
+    """The notebook with the first question answered, and the second one empty, after a change."""
+    submitted = released()
+    cell_of(submitted, "double").source = f"def double(x):\n    {DOC}\n    return x + x"
+    cell_of(submitted, "parity").source = FIRST
+    change(submitted)
+    return restored(submitted, released(), **places)
+
+
+def asked(found: Restored) -> dict[str, str]:
+    return {doubt.grade_id: doubt.why for doubt in found.doubts}
+
+
+def writes(cell: str, text: str) -> Callable[[NotebookNode], None]:
+    def change(notebook: NotebookNode) -> None:
+        cell_of(notebook, cell).source = text
+
+    return change
+
+
+def double(text: str) -> Callable[[NotebookNode], None]:
+    return writes("double", text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        writes("parity", f"{FIRST}\n\n{FLOATS}"),
+        writes("parity", f"1. {FIRST}\n2. {FLOATS}"),
+        writes("parity", f"- {FIRST}\n- {FLOATS}"),
+        writes("parity", f"{FIRST}\n## Precision\n{FLOATS}"),
+        writes("parity", f"{FIRST} On question 2: yes, they do."),
+        writes("parity", f"{FIRST} Q2: yes."),
+        writes("parity", FLOATS.replace("last", "lowest")),
+        double(f'def double(x):\n    """{FLOATS}"""\n    return x + x'),
+        double(f"def double(x):\n    {DOC[:-3]}\n\n    They lose what is below their mantissa.\n    \"\"\"\n    return x + x"),
+        double("def double(x):\n    return x + x\n\n# They lose some."),
+        double("def double(x):\n    return x + x\n\n# No.\n"),
+        double("def double(x):\n    return x + x  # rounding takes digits"),
+        double("def double(x):\n    # digits are lost if floats are large\n    return x + x"),
+        double("def double(x):\n    # Q2: yes\n    return x + x"),
+    ],
+)  # fmt: skip
+def test_a_person_reads_what_may_answer_an_empty_question(change):
+    found = asked(answered(change))
+    assert "is empty, but something else may be its answer: the text in the cell `" in found["floats"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        writes("parity", FIRST),
+        writes("parity", f"{FIRST}\nIt is so for 2 and for 3, too."),
+        writes("parity", ""),
+        double("def double(x):\n    return x + x"),
+        double('def double(x):\n    """Add the number to itself, which is the same as two times it."""\n    return x + x'),
+        double("def double(x):\n    # adding is the same as multiplying\n    return x + x  # exact"),
+        double("# helper\ndef twice(x):\n    return x + x\n\n\n# print(twice(2), twice(3))\n# for x in range(3):\n#     print(x)\n\ndef double(x):\n    return twice(x)"),
+        double('NAMES = ["a list of more than six words in it"]\ndef double(x):\n    return x + x'),
+    ],
+)  # fmt: skip
+def test_what_belongs_to_something_else_raises_no_doubt(change):
+    assert "floats" not in asked(answered(change))
+
+
+def test_an_answer_may_have_as_many_parts_as_its_question():
+    def two(notebook: NotebookNode) -> NotebookNode:
+        cell_of(notebook, "about-parity").source += "\n\n1. Of an integer?\n2. Of a sum?"
+        return notebook
+
+    submitted = two(released())
+    cell_of(submitted, "parity").source = "1. It is even.\n2. That, too."
+    assert asked(restored(submitted, two(released()))) == {}
+    cell_of(submitted, "parity").source += "\n3. They lose some."
+    assert list(asked(restored(submitted, two(released())))) == ["floats"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_asked"),
+    [
+        ([v4.new_markdown_cell("They lose some.")], True),
+        ([v4.new_code_cell("# They lose some.")], True),
+        ([v4.new_code_cell("x = 3\n\n# They lose some.\n")], True),
+        ([v4.new_code_cell("x = 3  # a number")], False),
+        ([], False),
+    ],
+)
+def test_the_answer_may_be_in_another_notebook_of_the_assignment(cells, is_asked):
+    handed_in = blank_copy(other_source())
+    handed_in.cells[1:1] = deepcopy(cells)
+    found = answered(lambda notebook: None, siblings={"b.ipynb": (handed_in, blank_copy(other_source()))})
+    assert [("the notebook b.ipynb" in why) for why in asked(found).values()] == [True] * is_asked
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("Because half of it is half.", False),
+        (f"Because.\n\n{FLOATS}", True),
+        (FLOATS, True),
+    ],
+)
+def test_the_answer_may_be_in_an_answer_of_another_notebook(text, is_asked):
+    handed_in = blank_copy(other_source())
+    cell_of(handed_in, "half").source = text
+    found = answered(lambda notebook: None, siblings={"b.ipynb": (handed_in, blank_copy(other_source()))})
+    assert ("floats" in asked(found)) is is_asked
+
+
+def printed(text: str) -> Raw:
+    return Raw(
+        json.dumps([{"output_type": "stream", "name": "stdout", "text": text.splitlines(True)}]).encode()
+    )
+
+
+def shown(text: str) -> Raw:
+    data = {"text/plain": "<IPython.core.display.Markdown object>", "text/markdown": text}
+    return Raw(json.dumps([{"output_type": "display_data", "data": data, "metadata": {}}]).encode())
+
+
+SAID = "Some of the lower places vanish as soon as they exceed the mantissa."
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "is_asked"),
+    [
+        ("show(texts[2])", printed(f"\n{SAID}\n"), True),
+        ("show(texts[2])", shown(SAID), True),
+        ("", printed(SAID), True),
+        ("show(texts[2])", printed("0 tensor(1.0000) 3\n" * 20), False),
+        ("print('the sum of all', n, 'numbers in it is', total)", printed("the sum of all 3 numbers in it is 7"), False),
+        ("%pip install x", printed("Note: you may need to restart the kernel to use updated packages."), False),
+        ("show(model)", printed("Linear(in_features=3, out_features=4, bias=True, device=cpu, dtype=float)"), False),
+        ("1 / 0", Raw(b'[{"output_type": "error", "ename": "Some words that are not here at all"}]'), False),
+        ("assert double(1) == 2", printed(SAID), False),
+        ("x = 3", Raw(b"null"), False),
+        ("x = 3", Raw(b'[{"data": 3}]'), False),
+    ],
+)  # fmt: skip
+def test_a_person_reads_a_text_that_is_only_in_an_output(source, output, is_asked):
+    number = 1
+
+    def add(notebook: NotebookNode) -> None:
+        notebook.cells.insert(number, v4.new_code_cell(source))
+
+    cells = len(released().cells) + 1
+    saved = [output if place == number else Raw(b"[]") for place in range(cells)]
+    found = answered(add, saved=saved)
+    kept = [cell for cell in found.notebook.cells if SAID in cell.source]
+    assert ("floats" in asked(found)) is is_asked
+    if is_asked:
+        assert [cell.cell_type for cell in kept] == ["markdown"]
+        assert any(
+            note.startswith("Text that the cell number")
+            and "had put out was kept in a new cell below it" in note
+            for note in found.notes
+        )
+        assert at(found.notebook, "double") > number  # it stays where it was
+    else:
+        assert kept == []
+
+
+def test_outputs_are_not_read_if_all_is_answered():
+    def answer(notebook: NotebookNode) -> None:
+        cell_of(notebook, "floats").source = FLOATS
+        notebook.cells.append(v4.new_code_cell("show(texts[2])"))
+
+    found = answered(answer, saved=[printed(SAID)] * (len(released().cells) + 1))
+    assert found.notes == [] and found.doubts == []
+    assert find_cell(found.notebook, "floats").source == FLOATS
