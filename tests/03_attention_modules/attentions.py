@@ -6,6 +6,7 @@ It was an exercise of assignment 2, whose solution students have in `earlier.py`
 from gradekit.checks import Implementation, Implementations
 
 RIGHT = [
+    # its gradients are NaN for a query that sees nothing, which the exercise allows
     Implementation("""
 import math
 import torch
@@ -13,7 +14,7 @@ import torch
 def masked_attention(q, k, v, mask=None):
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
+        scores = scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
     weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)
     return weights @ v, weights
 """),

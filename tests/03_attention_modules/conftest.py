@@ -169,6 +169,14 @@ def assert_masks_of_each(draw, /, module, *inputs, name="output"):
             context = f"of sequence {place} of {size}, with a mask {shape}, compared with that of this sequence alone,"
             assert_close(together[place], alone[0], name=name, context=context)
 
+    shown = torch.zeros(size, inputs[-1].shape[1], dtype=torch.bool)
+    shown[:, 0] = True
+    large = [300 * part for part in inputs]  # so some scores are far below 0
+    alone = module(*(part[:, :1] for part in large))
+    context = "for large inputs, with a mask that hides all keys but the first, compared with that of this key alone,"
+    found = module(*large, shown)
+    assert_close(found, alone.expand(found.shape), name=name, context=context, atol=1e-2)
+
 
 @for_checks
 def assert_the_same_function(draw, /, module, *shapes, name="output"):
@@ -248,6 +256,11 @@ class Head(nn.Module):
         return F.scaled_dot_product_attention(self.q(x), self.k(x), self.v(x), attn_mask=mask)
 
 
+class HeadWithoutDefault(Head):
+    def forward(self, x, mask):
+        return super().forward(x, mask)
+
+
 class DroppingHead(Head):
     def forward(self, x, mask=None):
         return F.dropout(super().forward(x, mask), 0.5, self.training)
@@ -266,6 +279,20 @@ class Fused(nn.Module):
         super().__init__()
         self.d_model, self.num_heads, self.d_head = d_model, num_heads, d_model // num_heads
         self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+
+def of_itself(module, x, number):
+    '''One tensor for all inputs of a module, of which it has this number.'''
+    return module(*[x] * number)
+
+
+def missing(module, x):
+    '''What a TypeError says about a missing argument, or "".'''
+    try:
+        module(x)
+    except TypeError as error:
+        return str(error)
+    return ""
 
 
 def in_a_module_list(heads):

@@ -61,7 +61,7 @@ def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
 
 
 @points(1)
-def test_unequal_widths(student, draw, layers_of, oracle):
+def test_unequal_widths(student, draw, layers_of, oracle, helper):
     """x, y, keys and output may all have different widths, x and y any layout in memory, and the biases are used."""
     x_dim, y_dim, key_dim, output_dim, *sizes = draw.sizes(7)
     module = student.CrossAttention(x_dim, y_dim, key_dim, output_dim)
@@ -74,6 +74,11 @@ def test_unequal_widths(student, draw, layers_of, oracle):
         context = f"for x of shape {tuple(x.shape)} and y of shape {tuple(y.shape)}"
         assert_close(output, oracle(layers.read(), x, y, y), name="output", context=context)
     batch, l_x, l_y = sizes
+    same = student.CrossAttention(x_dim, x_dim, key_dim, output_dim)
+    layers = layers_of(same, q=(key_dim, x_dim), k=(key_dim, x_dim), v=(output_dim, x_dim))
+    x = draw.normal(batch, l_x, x_dim)
+    right, context = oracle(layers.read(), x, x, x), "if x and y are one and the same tensor"
+    assert_close(helper.of_itself(same, x, 2), right, name="output", context=context)
     assert_any_layout(module, draw.normal(batch, l_x, x_dim), draw.normal(batch, l_y, y_dim))
 
 

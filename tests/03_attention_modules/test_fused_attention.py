@@ -47,7 +47,7 @@ def test_weights_equal_the_formula(reference, fused):
 
 
 @points(2, see="Splitting is more than reshaping")
-def test_unequal_sizes(student, draw, layers_of, oracle):
+def test_unequal_sizes(student, draw, layers_of, oracle, helper):
     """Batch, lengths, heads and widths may all differ, inputs may have any layout in memory, and the biases are used."""
     batch, l_query, l_key, heads, d_head = draw.sizes(5)
     d_model = heads * d_head
@@ -63,6 +63,10 @@ def test_unequal_sizes(student, draw, layers_of, oracle):
             context = f"for a query of shape {tuple(query.shape)} and a key of shape {tuple(key.shape)}"
             expected = oracle(layers.read(), query, key, value, heads=number)
             assert_close(output, expected, name="output", context=context)
+    x = draw.normal(batch, l_query, d_model)
+    output, _ = helper.of_itself(module, x, 3)
+    context = "if query, key and value are one and the same tensor"
+    assert_close(output, oracle(layers.read(), x, x, x), name="output", context=context)
     inputs = [draw.normal(batch, length, d_model) for length in (l_query, l_key, l_key)]
     assert_any_layout(module, *inputs, name="output or weights")
 

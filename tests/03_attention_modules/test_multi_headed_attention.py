@@ -9,6 +9,7 @@ from gradekit.checks import (
     assert_differs,
     assert_shape,
     assert_unchanged,
+    fail,
     for_checks,
     points,
 )
@@ -88,7 +89,7 @@ def test_heads_belong_to_the_module(student, draw, helper):
 def test_mask(
     student, reference, draw, helper, assert_queries_matter, assert_hidden_like_others, assert_masks_of_each
 ):
-    """The mask reaches every head, with the part of it that is for each sequence."""
+    """The mask, or None, reaches every head, with the part of it that is for each sequence."""
     for number in range(2):
         heads = [helper.Head(6, 5, 3), helper.Head(6, 5, 3)]
         for i, head in enumerate(heads):
@@ -110,6 +111,11 @@ def test_mask(
         )
         assert_hidden_like_others(module, x, padding)
         assert_masks_of_each(module, draw.normal(4, 4, 6))
+    without_default = student.MultiHeadedAttention([helper.HeadWithoutDefault(6, 5, 3)], 4)
+    if missing := helper.missing(without_default, x):
+        fail(
+            f"Without a mask, each head is called with x and None, as in `head(x, None)`, but yours: {missing}."
+        )
     as_many_heads = student.MultiHeadedAttention([helper.Head(4, 4, 1) for _ in range(4)], 4)
     assert_masks_of_each(as_many_heads, draw.normal(4, 4, 4))  # as tokens and sequences
 

@@ -153,11 +153,13 @@ def test_order_matters(student, draw, make_stack, assert_nothing_cut):
 @points(1)
 def test_embeddings_and_dropout(student, reference, assert_all_dropped):
     """Embeddings start with standard deviation 1/√d; the padding row is zero and stays so; dropout is as in the encoder."""
-    decoder = student.Decoder(500, 64, 2, 5, 1, 13, pad_idx=3)
-    table = decoder.parameters()["embedding.weight"]
-    assert not table[3].any(), "With pad_idx=3, the padding row does not start at zero."
-    rows = torch.cat([table[:3], table[4:]])
-    assert_close(rows.std().item(), 1 / 8, context="spread of the embeddings at width 64", rtol=0.05)
+    for d_model in (16, 64):
+        decoder = student.Decoder(500, d_model, 2, 5, 1, 13, pad_idx=3)
+        table = decoder.parameters()["embedding.weight"]
+        assert not table[3].any(), "With pad_idx=3, the padding row does not start at zero."
+        rows = torch.cat([table[:3], table[4:]])
+        context = f"spread of the embeddings at width {d_model}"
+        assert_close(rows.std().item(), d_model**-0.5, context=context, rtol=0.05)
     gradients = decoder.gradients(torch.tensor([[5, 8, 3, 3]]), torch.ones(1, 4, 64))
     gradient = gradients.parameters["embedding.weight"]
     assert gradient is None or not gradient[3].any(), (

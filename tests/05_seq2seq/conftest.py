@@ -218,9 +218,12 @@ class Scripted(nn.Module):
         super().__init__()
         self.script, self.vocab = script, vocab
         self.read, self.modes, self.grad, self.masks, self.encoded = [], [], [], [], 0
+        self.encoding = {"training": False, "grad": False}
 
     def encode(self, source):
         self.encoded += 1
+        self.encoding["training"] |= self.training
+        self.encoding["grad"] |= torch.is_grad_enabled()
         self.mask = (source != 0).unsqueeze(1)
         rows = torch.arange(len(source)).unsqueeze(1).expand_as(source)
         return torch.stack([source, rows], dim=-1).float(), self.mask
@@ -270,7 +273,7 @@ class CountsTheVisible(Scripted):
 def notes(model):
     return {
         "read": model.read, "modes": model.modes, "grad": model.grad, "masks": model.masks,
-        "encoded": model.encoded, "training": model.training,
+        "encoded": model.encoded, "training": model.training, "encoding": model.encoding,
     }
 
 

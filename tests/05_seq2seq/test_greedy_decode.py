@@ -112,6 +112,9 @@ def test_evaluation_mode(student, scripted):
     assert notes["modes"] and not any(notes["modes"]), (
         "Dropout is on while decoding. Call model.eval() first."
     )
+    assert not notes["encoding"]["training"], (
+        "The source is encoded in training mode, so dropout is on. Call model.eval() before you encode."
+    )
     model = scripted.Scripted(torch.tensor([[9, 4, EOS]]), 12).eval()
     student.greedy_decode(model, torch.full((1, 3), 4), 5, BOS, EOS)
     assert not scripted.notes(model)["training"], (
@@ -128,6 +131,9 @@ def test_no_gradients(student, scripted):
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
     assert notes["grad"] and not any(notes["grad"]), (
         "While decoding, torch records operations for gradients that are not needed. Use torch.no_grad()."
+    )
+    assert not notes["encoding"]["grad"], (
+        "While the source is encoded, torch records operations for gradients that are not needed. Encode under torch.no_grad(), too."
     )
     model = scripted.Scripted(torch.tensor([[9, 4, EOS]]), 12)
     # in one request: torch's settings are restored before each

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from gradekit.checks import (
     StudentError,
+    assert_any_layout,
     assert_close,
     assert_differs,
     assert_model_kept,
@@ -230,6 +231,7 @@ def test_float64_gradients_and_x_unchanged(
     call = module.call(x)
     assert not call.changed, "The module changed x in place. Create a new tensor instead."
     assert_varies(call.value, name="output")
+    assert_any_layout(module, x)
     gradients = module.gradients(x)
     assert_reaches(gradients)
     formula = formulas["CausalAttention"]

@@ -8,9 +8,14 @@ PROMPT = torch.tensor([[4, 6, 8], [5, 9, 2]])
 SCRIPT = torch.tensor([[9, 4, 11, 7, 6], [3, 8, 6, 10, 1]])
 
 
+def script_for(prompt):
+    """A row for each text of the prompt."""
+    return SCRIPT.repeat(len(prompt), 1)[: len(prompt)]
+
+
 def written(student, caches, new_tokens, prompt=PROMPT, blocks=3):
     """Return the tokens, and what the model recorded."""
-    model = caches.Script(SCRIPT, 12, blocks, prompt.shape[1]).train()
+    model = caches.Script(script_for(prompt), 12, blocks, prompt.shape[1]).train()
     tokens = student.generate(model, prompt, new_tokens)
     return tokens, caches.notes(model)
 
@@ -37,10 +42,13 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
 @points(2, see="Writing")
 def test_every_position_goes_in_once(student, caches):
     """The prompt goes in first, then each new token alone, with n calls for n tokens."""
-    for prompt in (PROMPT, PROMPT[:, :2] + 1, PROMPT.repeat(1, 174)):
+    for prompt in (PROMPT, PROMPT[:, :2] + 1, PROMPT.repeat(1, 174), PROMPT.repeat(3, 1)[:5]):
         tokens, notes = written(student, caches, 5, prompt)
         read = notes["read"]
         sizes = [len(call[0]) for call in read]
+        assert {len(call) for call in read} <= {len(prompt)}, (
+            f"With {len(prompt)} texts in the prompt, some calls read only a part of them. All texts go in together."
+        )
         assert sizes[:1] == [prompt.shape[1]], (
             f"The first call has to read the whole prompt of {prompt.shape[1]} tokens, but it reads {sizes[:1]}."
         )
@@ -100,8 +108,13 @@ def test_evaluation_mode_without_gradients(student, caches):
 @points(1)
 def test_prompt_unchanged(student, draw, caches):
     """The prompt keeps its values, prompts of other sizes work, and the result is int64."""
-    for prompt in (PROMPT, torch.tensor([[1], [2]]), draw.integers(0, 43, (1, 521))):
-        script = SCRIPT[: len(prompt)]
+    for prompt in (
+        PROMPT,
+        torch.tensor([[1], [2]]),
+        draw.integers(0, 43, (5, 4)),
+        draw.integers(0, 43, (1, 521)),
+    ):
+        script = script_for(prompt)
         model = caches.Script(script, 43, 1, prompt.shape[1]).eval()
         call = student.call("generate", model, prompt, 3)
         assert not call.changed, "generate changed the prompt in place. Create a new tensor instead."

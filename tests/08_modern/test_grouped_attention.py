@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_differs,
     assert_raises,
@@ -43,6 +44,7 @@ def test_equals_torch(student, draw, of_heads):
     right = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
     context = "for heads that were split by a transposition"
     assert_close(output, right, name="output", context=context, atol=1e-4)
+    assert_any_layout(student.grouped_attention, q, k, v, name="output or weights")
 
 
 @points(2, see="Heads that share keys and values")
@@ -111,6 +113,12 @@ def test_mask(student, reference, draw):
     for what, found in zip(("output", "weights"), student.grouped_attention(q, k, v, mask), strict=True):
         context = "of a query with no key"
         assert_close(found[:, 1, 2], torch.zeros_like(found[:, 1, 2]), name=what, context=context)
+    for number in (1, 4):  # one group, and a group for each head
+        keys = draw.normal(2, number, 5, 3)
+        _, weights = student.grouped_attention(q, keys, keys, causal)
+        assert_shape(weights, (2, 4, 5, 5), name="weights")
+        context = f"of hidden keys, with 4 heads and {number} group{'s' if number > 1 else ''},"
+        assert_close(weights.triu(1), torch.zeros(2, 4, 5, 5), name="weights", context=context)
     plain, _ = student.grouped_attention(q, k, v)
     masked, _ = student.grouped_attention(q, k, v, causal)
     assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")

@@ -146,9 +146,18 @@ def test_wrong_shapes(student, make):
         ("blk.1.ffn_down.weight", file["blk.1.ffn_down.weight"].T.contiguous()),
         ("blk.0.attn_k.weight", file["blk.0.attn_q.weight"]),
         ("token_embd.weight", file["token_embd.weight"][:, :1]),
+        ("blk.1.attn_v.weight", file["blk.1.attn_v.weight"][:1]),
+        ("blk.0.ffn_up.weight", file["blk.0.ffn_up.weight"][0]),
+        ("blk.1.attn_norm.weight", file["blk.1.attn_norm.weight"][None]),
+        ("output_norm.weight", file["output_norm.weight"][0]),
     ]:
-        wrong = file | {name: tensor}
-        assert_raises(ValueError, lambda wrong=wrong: student.load_weights(model, wrong), mentions=(name,))
+        wrong, shape, right = file | {name: tensor}, tuple(tensor.shape), tuple(file[name].shape)
+        assert_raises(
+            ValueError,
+            lambda wrong=wrong: student.load_weights(model, wrong),
+            mentions=(name,),
+            context=f"if `{name}` has shape {shape} and the parameter {right}",
+        )
 
 
 @points(1)

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_model_kept,
     assert_reaches,
@@ -64,6 +65,7 @@ def test_dtype_gradients_and_x_unchanged(student, draw, assert_double, assert_ri
     call = module.train().call(x)
     assert_unchanged(call)
     assert_double(call.value)
+    assert_any_layout(module, x)
     gradients = module.gradients(x)
     assert_reaches(gradients)
     assert_right_gradients(

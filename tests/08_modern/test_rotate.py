@@ -3,6 +3,7 @@
 import torch
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_differs,
     assert_raises,
@@ -50,6 +51,7 @@ def test_any_sizes(student, draw, of_heads):
     context = "for heads that were split by a transposition"
     result = of_heads("rotate", [x], positions)
     assert_close(result, by_complex_numbers(x, positions), name="result", context=context)
+    assert_any_layout(student.rotate, x, positions, name="result")
 
 
 @points(1)

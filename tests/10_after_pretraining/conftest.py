@@ -107,6 +107,18 @@ def alphas(model):
     return added
 
 
+def loses_gradients(add_lora, model, names):
+    '''The parameters of a model whose gradients are others after a call.'''
+    before = dict(model.named_parameters())
+    for weight in before.values():
+        weight.grad = torch.full_like(weight, 0.5)
+    add_lora(model, names, 2, 1.0)
+    lost = [name for name, weight in before.items() if weight.grad is None or not (weight.grad == 0.5).all()]
+    for weight in before.values():
+        weight.grad = None
+    return lost
+
+
 def fill_changes(model, seed):
     '''Draws new entries for all A and B.'''
     generator = torch.Generator().manual_seed(seed)
@@ -206,7 +218,11 @@ def gradients_of_dpo(dpo_loss, entries, beta):
     loss, margins = dpo_loss(*inputs, beta)
     if loss.requires_grad:
         loss.backward()
-    return {"inputs": [entry.grad for entry in inputs], "margins": bool(margins.requires_grad)}
+    return {
+        "inputs": [entry.grad for entry in inputs],
+        "margins": bool(margins.requires_grad),
+        "kept": all(entry.requires_grad for entry in inputs),
+    }
 
 
 def gradient_of_loss(answer_loss, logits, ids, counts):

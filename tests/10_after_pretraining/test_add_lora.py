@@ -76,6 +76,19 @@ def test_all_else_is_frozen(student, models, draw, nested):
     assert not others, (
         f"These parameters aren't those of a LoRALinear, but still require gradients: {others}."
     )
+    model = nested(6, 4, 2)
+    student.add_lora(model, ["w_q"], 2, 2.0)
+    first = set(models.trained(model)["names"])
+    student.add_lora(model, ["w_up"], 2, 2.0)
+    others = sorted(first & set(models.trained(model)["names"]))
+    assert not others, (
+        f"After a second call, for w_up, parameters of the first, for w_q, still require gradients: {', '.join(others)}. "
+        "All parameters that the model has are frozen, these too."
+    )
+    lost = models.loses_gradients(student.get("add_lora"), nested(6, 4, 1), ["w_up"])
+    assert not lost, (
+        f"The gradients that parameters held have changed, for example of {', '.join(lost[:2])}. Leave them as they are."
+    )
     for training in (True, False):
         model = nested(6, 4, 1).train(training)
         student.add_lora(model, ["w_q"], 2, 2.0)

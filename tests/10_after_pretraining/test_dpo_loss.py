@@ -85,12 +85,12 @@ def test_only_changes_count(reference, draw, run):
 
 @points(2)
 def test_large_margins(student, models, run):
-    """Margins of 1000 and -1000 have the loss 0 and 1000, and gradients of 0 and -1 for the chosen answer."""
+    """Margins of 1000 and -1000, and larger ones, have the loss 0 and 1000, and gradients of 0 and -1 for the chosen answer."""
     zero, large = torch.zeros(1), torch.tensor([1000.0])
-    for policy, value in [(-large, 1000.0), (large, 0.0)]:
+    for policy, value in [(-large, 1000.0), (large, 0.0), (-4 * large, 4000.0), (4 * large, 0.0)]:
         loss, margins = run(policy, zero, zero, zero, 1.0)
         assert_close(loss, torch.tensor(value), name="loss", context=f"with a margin of {policy.item():g}")
-        assert_close(margins, policy, name="margins")
+        assert_close(margins, policy, name="margins", context=f"that should be {policy.item():g}")
         inputs = [policy, zero, zero, zero]
         gradient, *_ = models.gradients_of_dpo(student.get("dpo_loss"), inputs, 1.0)["inputs"]
         if gradient is None or not torch.isfinite(gradient).all():
@@ -109,6 +109,10 @@ def test_gradients(student, models, draw):
         )
     assert all(one is None or not one.any() for one in reference), (
         "A gradient flows to the log-probabilities of the reference. Detach them."
+    )
+    assert found["kept"], (
+        "After the call, some of the log-probabilities that were passed in don't require gradients any more. Detach them, and "
+        "leave the tensors of the caller as they are."
     )
     assert not found["margins"], "The margins are not cut off from the gradients. Detach what you return."
     assert (chosen < 0).all(), "The loss should fall if the chosen answer gets likelier, but it doesn't."

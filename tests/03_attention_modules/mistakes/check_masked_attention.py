@@ -30,7 +30,9 @@ wrong.edit("[[3, 0, 1], [4, 0, 0]", "[[2, 0, 2], [4, 0, 0]")
 wrong.edit("[3 / 5, 1 / 5, 1 / 5], [0, 1 / 2, 1 / 2]", "[1 / 3, 1 / 3, 1 / 3], [1 / 3, 1 / 3, 1 / 3]")
 wrong.says("In your examples all scores are 0, so the scale has no effect.")
 wrong("check_for_equal_floats", SAME_WEIGHTS, "assert torch.equal(weights, expected)")
-wrong.says("Your check asks for exact equality, which rejects correct functions that round differently.")
+wrong.says(
+    "Your check asks for exact or almost exact equality, which rejects correct functions that round differently."
+)
 wrong.says("Allow a small difference.")
 wrong.costs(REJECTS_CORRECT)
 

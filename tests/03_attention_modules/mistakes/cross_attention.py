@@ -11,7 +11,9 @@ wrong = Mistakes("cross_")
 
 of_one_head(wrong, "x", "y")
 wrong.costs(
-    "It computes a different function, and most checks are about the function.", "softmax_over_queries"
+    "It computes a different function, and most checks are about the function.",
+    "residual_inside",
+    "softmax_over_queries",
 )
 wrong.costs(UNUSABLE, "weights_returned_too", "weights_in_place_of_output")
 

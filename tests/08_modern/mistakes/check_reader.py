@@ -18,7 +18,9 @@ wrong.says(
 )
 wrong.costs("It accepts nearly every reader.")
 wrong("check_for_equal_outputs", SAME, "assert gap == 0")
-wrong.says("Your check asks for exact equality, which rejects correct readers that round differently.")
+wrong.says(
+    "Your check asks for exact or almost exact equality, which rejects correct readers that round differently."
+)
 wrong.says("Allow a small difference.")
 wrong.costs(REJECTS_CORRECT)
 wrong("check_with_one_reader", STARTED, "read_another = new_reader()")
