@@ -85,6 +85,18 @@ def two_gates(SwiGLU):
     assert lost == [], "A layer does not learn."
 
 
+@try_it("test_swiglu")
+def a_closed_gate(SwiGLU):
+    """A gate of -1000 lets nothing through, and the gradient there is 0."""
+    small = SwiGLU(1, 1)
+    for layer in (small.w_gate, small.w_up, small.w_down):
+        layer.weight.data = torch.tensor([[1.0]])
+    x = torch.tensor([[[-1000.0]]], requires_grad=True)
+    small(x).sum().backward()
+    print("The gradient of x should be 0. It is", x.grad.item())
+    assert x.grad.item() == 0.0, "The gradient is wrong where a gate is far below 0."
+
+
 # --------------------------------------------------------------------------------------------- exercise 4
 @try_it("test_grouped_attention")
 def four_heads_two_groups(grouped_attention):
