@@ -104,6 +104,7 @@ OVERRIDDEN = {
     "preprocessors.checkcellmetadata.CheckCellMetadata.preprocess": "(self, nb, resources)",
     "preprocessors.getgrades.GetGrades._get_score": "(self, cell, resources)",
     "preprocessors.getgrades.GetGrades.preprocess": "(self, nb, resources)",
+    "preprocessors.latesubmissions.AssignLatePenalties._check_late_penalty": "(self, notebook, penalty)",
     "preprocessors.latesubmissions.AssignLatePenalties.preprocess": "(self, nb, resources)",
     "preprocessors.overwritecells.OverwriteCells.preprocess": "(self, nb, resources)",
     "preprocessors.overwritekernelspec.OverwriteKernelspec.preprocess": "(self, nb, resources)",

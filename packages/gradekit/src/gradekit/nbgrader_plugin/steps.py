@@ -262,7 +262,7 @@ class SaveScores(SaveAutoGrades):
 
 
 class LatePenalties(AssignLatePenalties):
-    """Takes nothing from a notebook of which nothing could be graded: whoever gives points for it knows that it is late.
+    """Takes nothing from a notebook of which nothing could be graded: a person who gives points for it can see that it is late.
 
     nbgrader itself has no penalty for a missing notebook, and doesn't grade an unreadable one.
     """
