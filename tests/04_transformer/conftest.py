@@ -434,6 +434,9 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
             kept, context = added[added != 0], f"in training, minus {name}, where {one} returned 1"
             context += " and dropout=0.5 left it,"
             assert_close(kept, torch.full_like(kept, 2.0), name="output", context=context, atol=ATOL)
+    layer, _ = make_layer(kind, 6, 3, 20, dropout=0.5)
+    if names := ", ".join(idle.without_dropout(layer, x)):
+        fail(f"Nothing is dropped inside {names}. Pass the dropout probability on.")
     layer, _ = make_layer(kind, 6, 1, 20, norm_first=True, dropout=0.5)
     each_itself = torch.eye(x.shape[1], dtype=torch.bool)
     inputs = [part.repeat(4, 1, 1)[:, : x.shape[1]] for part in (x, *others)]
@@ -460,8 +463,6 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
     without, _ = make_layer(kind, 6, 3, 20)
     calm, context = layer.eval()(x, *others), "after eval(), compared with the output without dropout,"
     assert_close(calm, without(x, *others), name="output", context=context)
-    if names := ", ".join(idle.without_dropout(layer, x)):
-        fail(f"Nothing is dropped inside {names}. Pass the dropout probability on.")
 
 
 @for_checks

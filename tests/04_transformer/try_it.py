@@ -297,6 +297,23 @@ def a_one_through_the_decoder(Decoder):
 
 
 @try_it("test_decoder")
+def padding_at_the_start(Decoder):
+    """3 is padding, here at position 0. No position may attend to it."""
+
+    class Step(torch.nn.Module):
+        def forward(self, y, memory, target_mask=None, memory_mask=None):
+            heard.append(target_mask)
+            return y
+
+    heard, small = [], Decoder(5, 4, 2, 3, 1, 9, pad_idx=3)
+    small.layers = torch.nn.ModuleList([Step()])
+    small(torch.tensor([[3, 1, 2]]), torch.ones(1, 2, 4))
+    wanted = torch.tensor([[[False, False, False], [False, True, False], [False, True, True]]])
+    print(f"The layer should get\n{wanted}\nIt gets\n{heard[0]}")
+    assert torch.equal(heard[0].expand(1, 3, 3), wanted), "The target mask is wrong."
+
+
+@try_it("test_decoder")
 def two_layers_of_215(Decoder):
     """5 ids of width 4, two layers with 215 numbers each, and a final norm with 8 in pre-norm. All layers learn."""
     for norm_first, right in [(False, 450), (True, 458)]:

@@ -264,8 +264,9 @@ def test_tables_and_csv_name_everybody(graded, tmp_path):
     assert printed.returncode == 0, printed.stderr
     assert "\x1b" not in printed.stdout
     students = sorted([*(READABLE - {ESCAPE}), *UNREADABLE, r"\x1b[31mred", r"Ren\xe9"])
-    *lines, undecided = printed.stdout.strip().splitlines()[3:]
-    assert undecided.startswith("prose: double is undecided.")
+    *lines, code, text = printed.stdout.strip().splitlines()[3:]
+    assert code.startswith("prose: double is undecided.")
+    assert text.startswith("prose: why is undecided.") and "the text in the cell `double`" in text
     assert sorted(line.split("  ")[0] for line in lines) == students
     written = graded.run("gradekit", "table", "01_double", "--csv", str(tmp_path / "class.csv"))
     assert written.returncode == 0, written.stderr

@@ -180,5 +180,3 @@ wrong.says("In post-norm the output of attention is detached, so attention never
 wrong.about("test_x_unchanged_and_dtype_kept")
 wrong("el_changed_in_place", PRE_ATTENTION, PRE_ATTENTION.replace("x = x + ", "x += "))
 wrong.says("`x += ...` modifies the caller's x. Write `x = x + ...`.")
-
-wrong.unnamed("Its checks compare values for drawn inputs, of which none are recorded.", "el_dropout_in_eval")
