@@ -1,6 +1,7 @@
 """Texts that belong to something else may nevertheless be the answer to an empty question, if there are signs of that."""
 
 import json
+import time
 from collections.abc import Callable
 from copy import deepcopy
 
@@ -225,3 +226,17 @@ def test_outputs_are_not_read_if_all_is_answered():
     found = answered(answer, saved=[printed(SAID)] * (len(released().cells) + 1))
     assert found.notes == [] and found.doubts == []
     assert find_cell(found.notebook, "floats").source == FLOATS
+
+
+@pytest.mark.parametrize("run", [" ", "\n", ".", "_", "- a\n", "# a\n", "a/", "`", "Q2", "## "])
+def test_long_texts_are_read_in_little_time(run):
+    """A pattern that begins anew at each of 200,000 signs would take minutes of the grader's time."""
+    text = f"a {run * 200_000} a b c d e f g"
+
+    def add(notebook: NotebookNode) -> None:
+        cell_of(notebook, "parity").source = text
+        notebook.cells[1:1] = [v4.new_code_cell(text), v4.new_markdown_cell(text)]
+
+    began = time.process_time()
+    answered(add, saved=[printed(text[:200_000])] * (len(released().cells) + 2))
+    assert time.process_time() - began < 10

@@ -57,7 +57,7 @@ _PROSE = re.compile(
     rf"(?!(?:{'|'.join(keyword.kwlist)})\b)[^\W\d_][\w'’-]*[,:;.!]?(?: [\w'’\"`()/+-]+[,:;.!]?){{3,}}[.!?:]?\s*"
 )
 #: a line for IPython or a shell, whose output is not the student's
-_MAGIC = re.compile(r"^\s*[%!]", re.MULTILINE)
+_MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
 #: how similar two names are if one may be a misspelling of the other
 _SIMILAR = 0.6
 #: names that are compared with those that are missing, and modules that are looked at

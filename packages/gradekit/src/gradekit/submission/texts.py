@@ -41,7 +41,7 @@ _SHARED = 2
 #: words of a text for each more of them
 _MANY = 50
 _NUMBERED = re.compile(r"\W*([^\W\d_]*)\W{0,2}(\d{1,3}[a-z]?)\b")
-_ORNAMENT = re.compile(r"^[\W\d_]+|[\W_]+$")
+_ORNAMENT = re.compile(r"[\W\d_]*")
 _STUB = "YOUR ANSWER HERE"  # nbgrader's own
 
 
@@ -245,7 +245,10 @@ def _is_ordinary_text(cell: NotebookNode) -> bool:
 
 
 def _plain(line: str) -> str:
-    return _ORNAMENT.sub("", line).casefold()
+    found, end = _ORNAMENT.match(line), len(line)
+    while end and not line[end - 1].isalnum():  # a pattern would begin anew at each sign
+        end -= 1
+    return line[found.end() if found else 0 : end].casefold()
 
 
 def _meaning(text: str) -> frozenset[str]:
