@@ -50,12 +50,17 @@ def test_other_pad_id(student, reference):
             key=f"mask for pad_idx={pad_idx}, less that with 0 and {pad_idx} swapped",
         )
         assert_varies(mask, name="mask", context=f"for pad_idx={pad_idx}")
-    ids = torch.tensor(
-        [[300, 44, 256, 0, 300], [512, 300, 300, 45, 65_836]]
-    )  # some are equal as bytes, or in float16
-    for pad_idx in (300, 0):
-        mask = student.make_padding_mask(ids, pad_idx).flatten()
-        reference.assert_close(mask, name="mask", context=f"of large ids for pad_idx={pad_idx}")
+    small = torch.tensor([[3, 1, 2, 0, 3], [4, 3, 3, 5, 6]])
+    large = torch.tensor([[300, 44, 256, 0, 300], [512, 300, 300, 45, 65_836]])  # some are equal as bytes
+    for pad_idx, same_idx in [(300, 3), (0, 0)]:
+        mask = student.make_padding_mask(large, pad_idx).flatten()
+        same = student.make_padding_mask(small, same_idx).flatten()
+        reference.assert_close(
+            mask.ne(same),
+            name="mask",
+            context=f"for pad_idx={pad_idx} and large ids, compared with the mask for small ids,",
+            key=f"mask for pad_idx={pad_idx} and large ids, less that for small ids",
+        )
 
 
 @points(1)
