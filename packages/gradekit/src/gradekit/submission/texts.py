@@ -246,7 +246,7 @@ def _is_ordinary_text(cell: NotebookNode) -> bool:
 
 def _plain(line: str) -> str:
     found, end = _ORNAMENT.match(line), len(line)
-    while end and not line[end - 1].isalnum():  # a pattern would begin anew at each sign
+    while end and not line[end - 1].isalnum():  # a pattern would try again at each sign
         end -= 1
     return line[found.end() if found else 0 : end].casefold()
 
