@@ -1,10 +1,13 @@
 """The roster of `gradekit watch --git`: a row with a mistake is named, and costs nobody else anything."""
 
+import subprocess
+
 import pytest
 
 from gradekit.course import CourseError
 from gradekit_lms.git.roster import read_roster, same_remote
 
+NAME = "01_double"
 GOOD = "https://git.example.edu/ada.git"
 
 
@@ -101,3 +104,33 @@ def test_forms_of_one_address_are_recognized():
     )
     assert len(set(map(same_remote, forms))) == 1
     assert same_remote("http://h.edu:3000/a/b") != same_remote("http://h.edu:8080/a/b")
+
+
+@pytest.mark.parametrize(
+    "branch", ["été", "fix#1", "a@b", "v1,2", "-x", "a b", "a..b", "x.lock", "@", "a@{1}", "a~1", "/a"]
+)
+def test_branches_are_those_that_git_allows(tmp_path, branch):
+    path = tmp_path / "roster.csv"
+    path.write_text(f'student,remote,branch\nada,https://h.edu/a.git,"{branch}"\n')
+    allowed = subprocess.run(["git", "check-ref-format", f"refs/heads/{branch}"], check=False).returncode == 0
+    found, bad = read_roster(path, "main", ["https"], [NAME])
+    assert (len(found), len(bad)) == ((1, 0) if allowed and branch not in ("-x", "@") else (0, 1))
+
+
+def test_nobody_hands_in_the_folder_of_another(tmp_path):
+    path = tmp_path / "roster.csv"
+    rows = ["student,remote,assignment,folder"]
+    rows += [
+        f"{name},https://h.edu/c.git,{NAME},{folder}"
+        for name, folder in (("ada", ""), ("ben", "b"), ("eve", "b/c"))
+    ]
+    path.write_text("\n".join(rows))
+    found, bad = read_roster(path, "main", ["https"], [NAME])
+    assert found == [] and [row.student for row in bad] == ["ada", "ben", "eve"]
+
+
+def test_a_quotation_mark_without_its_pair_is_named_with_a_line(tmp_path):
+    path = tmp_path / "roster.csv"
+    path.write_text('student,remote\nada,"https://h.edu/a.git\n')
+    with pytest.raises(CourseError, match=r"roster.csv, line 2: .* needs its pair"):
+        read_roster(path, "main", ["https"], [NAME])

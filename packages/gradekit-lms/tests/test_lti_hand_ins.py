@@ -8,11 +8,14 @@ import time
 import httpx
 import pytest
 
+from gradekit_lms.lti.launches import Seals
+
 from .lti_platform import (
     NAME,
     Browser,
     said,
     serving,
+    value_of,
 )
 from .test_lti_launch import lti, refused, stopped
 
@@ -20,7 +23,7 @@ __all__ = ["lti", "stopped"]  # fixtures
 
 
 def test_a_session_is_for_one_assignment_and_for_some_hours(stopped, monkeypatch):
-    now = time.time()
+    now = time.monotonic()
     stopped.settings("c.LtiHandIns.session_hours = 0.01")
     with serving(stopped.service().application(), stopped.port):
         ada = Browser(stopped.lms, "ada")
@@ -28,7 +31,7 @@ def test_a_session_is_for_one_assignment_and_for_some_hours(stopped, monkeypatch
         session = ada.cookies["gradekit"]
         other = str(page.url).replace(NAME, "02_other")
         refused(httpx.get(other, cookies={"gradekit": session}), 403, "Open the assignment again")
-        monkeypatch.setattr("gradekit_lms.lti.launches.time.time", lambda: now + 3600.0)
+        monkeypatch.setattr(Seals, "now", lambda self: now + 3600.0)
         refused(httpx.get(page.url, cookies={"gradekit": session}), 403, "Your session is over")
 
 
@@ -105,7 +108,7 @@ def test_names_that_lead_elsewhere_are_refused(lti):
     page = ada.open()
     before = {path for path in lti.course.root.parent.rglob("*") if "lti" not in path.parts}
     for name in BAD_NAMES:
-        refused(ada.hand_in(page, lti.notebook(), (name, b"x")), 400, "can't have the name")
+        refused(ada.hand_in(page, lti.notebook(), (name, b"x")), 400, "Nothing was handed in: ")
     refused(ada.hand_in(page, lti.notebook(), ("a.py", b"1"), ("a.py", b"2")), 400, "Two files")
     assert lti.uploads() == []
     assert {path for path in lti.course.root.parent.rglob("*") if "lti" not in path.parts} == before
@@ -115,6 +118,15 @@ def test_what_is_no_hand_in_is_refused_with_the_reason(lti):
     ada = Browser(lti.lms, "ada")
     page = ada.open()
     refused(ada.hand_in(page, ("notes.txt", b"x")), 400, "needs a notebook")
+    refused(
+        ada.hand_in(page, ("timestamp.txt", b"x")),
+        400,
+        "timestamp.txt has a name that nbgrader uses itself: rename it",
+    )
+    nothing = f'--x\r\nContent-Disposition: form-data; name="seal"\r\n\r\n{value_of(page, "seal")}\r\n--x\r\n'
+    nothing += 'Content-Disposition: form-data; name="files"; filename=""\r\n\r\n\r\n--x--\r\n'  # as browsers send it
+    kind = {"Content-Type": "multipart/form-data; boundary=x", "Origin": lti.lms.tool}
+    refused(ada.post(page.url, content=nothing, headers=kind), 400, "No file was chosen")
     refused(ada.hand_in(page), 400, "needs a notebook")
     released = (lti.course.root / "release" / NAME / "double.ipynb").read_bytes()
     refused(ada.hand_in(page, ("double.ipynb", released)), 400, "as it was handed out")

@@ -20,6 +20,7 @@ from gradekit.course import CourseError
 from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import did_you_mean, quoted
 from gradekit.grading.running_course import RunningCourse
+from gradekit.nbgrader_plugin.course_folders import usable_name
 from gradekit_lms.hand_in_store import log_line
 
 _Job = TypeVar("_Job")
@@ -109,14 +110,22 @@ def read_table(path: Path, *, private: bool = False) -> tuple[list[str], list[tu
         with path.open(encoding="utf-8-sig", newline="") as file:
             if private:
                 _require_private(file, path)
-            table = csv.DictReader(file, strict=True)
+            table: csv.DictReader[str] = csv.DictReader(file, strict=True)
             columns = [name.strip() for name in table.fieldnames or ()]
             table.fieldnames = columns
             return columns, [(table.line_num, row) for row in table]
     except OSError as error:
         raise CourseError(f"{path} can't be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
         raise CourseError(f"{path} isn't a CSV file in UTF-8: {error}") from error
+    except csv.Error as error:
+        where = f"{path}, line {table.line_num + 1}"
+        raise CourseError(f"{where}: {error}: each quotation mark there needs its pair") from error
+
+
+def is_student_id(name: str) -> bool:
+    """Whether a table can name a student so."""
+    return bool(name) and usable_name(name) == name and name[0] != "." and not {"/", "\\", "\0"} & set(name)
 
 
 def secret_in(root: Path, name: str) -> str:

@@ -22,9 +22,10 @@ from gradekit.attempts import file_name
 from gradekit.course.files import STATE_FOLDER, read_json, write_atomically, write_json
 from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
+from gradekit.nbgrader_plugin.course_folders import in_doubt, in_shell
 from gradekit.submission.extra_files import SECRET, TIMESTAMP, is_notebook
 from gradekit.watch.exchange import replacing
-from gradekit.watch.ways import HandIn, Look, Source
+from gradekit.watch.ways import HandIn, Look, Refusal, Source
 
 _STEP = timedelta(microseconds=1)
 _NAME_BYTES = 255
@@ -66,14 +67,17 @@ class HandInStore(Generic[_Kept, _Out]):
         self._read: dict[Path, _Kept] = {}
 
     def all(self) -> Iterator[tuple[Path, _Kept]]:
-        """Every hand-in: the folder of its files, and what is known about it."""
-        for path in self.hand_ins.glob("*/*/*/hand-in.json"):
-            yield path.parent / "files", self._at(path)
+        """Every hand-in that can be read: the folder of its files, and what is known about it."""
+        return self._in(self.hand_ins.glob("*/*/*/hand-in.json"))
+
+    def damaged(self) -> Iterator[Path]:
+        """The records of hand-ins that can't be read, as after a power failure."""
+        return (path for path in self.hand_ins.glob("*/*/*/hand-in.json") if self._at(path) is None)
 
     def of(self, student: str, assignment: str) -> list[tuple[Path, _Kept]]:
         """A student's hand-ins for an assignment, oldest first."""
         folder = self.hand_ins / file_name(student) / file_name(assignment)
-        return [(path.parent / "files", self._at(path)) for path in sorted(folder.glob("*/hand-in.json"))]
+        return list(self._in(sorted(folder.glob("*/hand-in.json"))))
 
     def at(self, student: str, assignment: str, handed_in: datetime) -> _Kept | None:
         """The hand-in of this time."""
@@ -83,7 +87,7 @@ class HandInStore(Generic[_Kept, _Out]):
     def size_of(self, student: str) -> int:
         """The bytes of all hand-ins of a student."""
         paths = (self.hand_ins / file_name(student)).glob("*/*/hand-in.json")
-        return sum(self._at(path).size for path in paths)
+        return sum(kept.size for _, kept in self._in(paths))
 
     def keep(self, kept: _Kept, files: Iterable[tuple[str, bytes]], label: str) -> None:
         """Store a hand-in. The paths of its files must have been checked.
@@ -130,7 +134,7 @@ class HandInStore(Generic[_Kept, _Out]):
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
         """An empty folder on the same disk, which is removed at the end if it is still there."""
-        folder = self.unfinished / secrets.token_hex(8)
+        folder = self.unfinished / f"{os.getpid()}-{secrets.token_hex(8)}"
         folder.mkdir(parents=True)
         try:
             yield folder
@@ -138,8 +142,10 @@ class HandInStore(Generic[_Kept, _Out]):
             shutil.rmtree(folder, ignore_errors=True)
 
     def clean(self) -> None:
-        """Remove what a process that was killed left half done."""
-        shutil.rmtree(self.unfinished, ignore_errors=True)
+        """Remove what processes that were killed left half done; others may be at work now."""
+        for path in self.unfinished.glob("*"):
+            if not Path("/proc", path.name.partition("-")[0]).exists():
+                shutil.rmtree(path, ignore_errors=True)
 
     def touch(self) -> None:
         """Tell the process that grades that there is something new."""
@@ -154,10 +160,13 @@ class HandInStore(Generic[_Kept, _Out]):
             return None
         return found.st_mtime_ns, found.st_ino
 
-    def _at(self, path: Path) -> _Kept:
-        if path not in self._read:
-            self._read[path] = msgspec.json.decode(path.read_bytes(), type=self._kept)
-        return self._read[path]
+    def _in(self, paths: Iterable[Path]) -> Iterator[tuple[Path, _Kept]]:
+        return ((path.parent / "files", kept) for path in paths if (kept := self._at(path)))
+
+    def _at(self, path: Path) -> _Kept | None:
+        if path not in self._read and (found := read_json(path, self._kept)):
+            self._read[path] = found
+        return self._read.get(path)
 
 
 class StoredSource(Source, Generic[_Kept]):
@@ -174,8 +183,23 @@ class StoredSource(Source, Generic[_Kept]):
     def look(self) -> Look:
         self._stamp, self._look_again = self._in_store.stamp(), False
         look = Look()
-        for folder, kept in self._in_store.all():
-            look.add(folder, self._hand_in(folder, kept))
+        found = list(self._in_store.all())
+        with self._course.gradebook() as book:
+            doubtful = in_doubt({kept.student for _, kept in found}, book)
+        for folder, kept in found:
+            if kept.student not in doubtful:
+                look.add(folder, self._hand_in(folder, kept))
+        for student in sorted(doubtful):
+            place = self._in_store.hand_ins / file_name(student)
+            reason = (
+                "is a name like one in the gradebook, which has not this one: if they are one student, correct the name where this "
+                f"one comes from and `rm -r {quoted(place)}`; if not, `nbgrader db student add {in_shell(student)}`"
+            )
+            look.refused.append(Refusal(place, reason, student, name=ascii(student)))
+        for path in self._in_store.damaged():
+            student, assignment = (folder.name for folder in (path.parents[2], path.parents[1]))
+            reason = f"can't be read: restore it from a backup, or run `rm -r {quoted(path.parent)}` and have it handed in again"
+            look.refused.append(Refusal(path.parent, reason, student, assignment, str(path)))
         return look
 
     def _hand_in(self, folder: Path, kept: _Kept) -> HandIn:

@@ -9,6 +9,7 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from gradekit.attempts import file_name
 from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.cells import answer_of, exercise_name, find_cell, grade_id
 from gradekit.course.files import SMALL_TEXT, STATE_FOLDER, handed_in_letter, write_atomically, write_json
+from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import counted, did_you_mean, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.comments import Commented, Recipients, comment_on
@@ -65,12 +67,6 @@ class RequestBook:
         self._checks = table.checks
         self._passed = {(row.student, about) for row in table.rows for about in _passed(row)}
         self._path = self.course.root / STATE_FOLDER / "requests" / f"{file_name(self.assignment.name)}.json"
-        try:
-            self._stored = msgspec.json.decode(self._path.read_bytes(), type=Requests)
-        except FileNotFoundError:
-            self._stored = Requests()
-        except msgspec.MsgspecError as error:
-            raise CourseError(f"{self._path} can't be read: {error}") from error
         self.problems: list[str] = []
         self._gather()
 
@@ -174,9 +170,9 @@ class RequestBook:
 
     def close(self, requests: list[CheckRequest], text: str) -> None:
         """Store that these requests are answered."""
-        self._stored.answered += [(request, text) for request in requests]
-        self._stored.open = [request for request in self.open if request not in requests]
-        self._store()
+        with self._storing() as stored:
+            stored.answered += [(request, text) for request in requests if request in stored.open]
+            stored.open = [request for request in stored.open if request not in requests]
 
     def about(self, about: str) -> list[CheckRequest]:
         """The open requests about a check or an exercise.
@@ -210,7 +206,7 @@ class RequestBook:
             ids.setdefault(f"{exercise_name(test)}::{check.name}", check.id)
             ids.setdefault(exercise_name(test), exercise)
             ids |= {check.id: check.id, check.key: check.id, exercise: exercise, check.exercise: exercise}
-        answered = {request for request, _ in self._stored.answered}
+        found: dict[str, list[CheckRequest]] = {}
         for student in self.course.handed_in(self.assignment.name):
             folder = self.course.submitted(student, self.assignment.name)
             paths = [Path(entry) for entry in os.scandir(folder) if entry.name.casefold() in _NAMES]
@@ -222,13 +218,29 @@ class RequestBook:
             text = "\n".join(texts.values())
             if not text.strip():
                 continue
-            new = [request for request in parsed(student, text, ids) if request not in answered]
-            others = [request for request in self.open if request.student != student]
-            self._stored.open = sorted([*others, *new], key=lambda request: request.student)
-        self._store()
+            found[student] = parsed(student, text, ids)
+        with self._storing() as stored:
+            answered = {request for request, _ in stored.answered}
+            new = [each for requests in found.values() for each in requests if each not in answered]
+            others = [request for request in stored.open if request.student not in found]
+            stored.open = sorted([*others, *new], key=lambda request: request.student)
 
-    def _store(self) -> None:
-        write_json(self._path, self._stored)
+    @contextmanager
+    def _storing(self) -> Iterator[Requests]:
+        """What is stored, to be changed; another command may have done so since this one began."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with locked_file(self._path.with_suffix(".lock")):
+            try:
+                self._stored = msgspec.json.decode(self._path.read_bytes(), type=Requests)
+            except FileNotFoundError:
+                self._stored = Requests()
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                raise CourseError(
+                    f"{self._path} can't be read ({error}): restore it from a backup, or run `rm {quoted(self._path)}`, after which "
+                    "requests that were answered are open again"
+                ) from error
+            yield self._stored
+            write_json(self._path, self._stored)
 
 
 def _passed(row: Row) -> Iterator[str]:

@@ -96,7 +96,7 @@ class Rounds:
         """Look at each repository once."""
         self.step()
         begun = set(self._under_way)
-        while self._under_way or begun != set(self._repositories):
+        while self._under_way or not begun >= set(self._repositories):
             time.sleep(_TICK)
             self._due = {
                 each: self._due[each] if each not in self._last else float("inf") for each in self._due

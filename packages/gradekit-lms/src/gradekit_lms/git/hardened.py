@@ -64,8 +64,9 @@ parent, file, memory, seconds, *command = sys.argv[1:]
 ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)
 if os.getppid() != int(parent):
     sys.exit(1)
-for limit, value in (("FSIZE", file), ("AS", memory), ("CPU", seconds), ("CORE", 0), ("NOFILE", 256)):
+for limit, value in (("FSIZE", file), ("AS", memory), ("CORE", 0), ("NOFILE", 256)):
     resource.setrlimit(getattr(resource, "RLIMIT_" + limit), (int(value), int(value)))
+resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))  # signal 24, not 9 as from the system
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # Git says then that a file is too large
 os.umask(0o077)
@@ -77,7 +78,6 @@ _TOO_LARGE = (
     b"died of signal 25",
     b"out of memory",
     b"died of signal 24",
-    b"died of signal 9",
 )
 _OBJECT = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
 _ENTRY = re.compile(rb"(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)", re.DOTALL)
@@ -87,7 +87,11 @@ class GitError(Exception):
     """Git could not do what was asked; the message is a sentence without its full stop."""
 
 
-class TooLarge(GitError):
+class Unusable(GitError):
+    """Git could read a commit, and what is in it can't be a hand-in, however often it is looked at."""
+
+
+class TooLarge(Unusable):
     """More came than is allowed."""
 
 
@@ -143,14 +147,18 @@ class Git:
                 commit = value.decode()
         return Tip(commit, default)
 
-    def fetch(self, remote: str, branch: str, folder: Path) -> str:
+    def fetch(self, remote: str, branch: str, folder: Path, like: str) -> str:
         """Fetch the newest commit of the branch, without its history, into an empty folder; returns the commit.
+
+        Args:
+            like: a commit of the remote, whose ids may be those of SHA-1 or SHA-256.
 
         Raises:
             TooLarge: it is larger than is allowed.
             GitError: it can't be fetched, or is damaged, or takes too long.
         """
-        self._run(("init", "--quiet", "--bare", "--template=", str(folder)), None, self.seconds)
+        kind = f"--object-format={'sha256' if len(like) == 64 else 'sha1'}"
+        self._run(("init", "--quiet", "--bare", "--template=", kind, str(folder)), None, self.seconds)
         options = ("--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
         command = ("fetch", *options, "--", remote, f"+refs/heads/{branch}:refs/hand-in")
         self._run(command, folder, self.seconds, secret=True)
@@ -182,7 +190,7 @@ class Git:
             TooLarge: there are more than `most`.
             GitError: it can't be read.
         """
-        too_many = f"has more than {most} files"
+        too_many = f"has more than {most} files (c.GitHandIns.max_files): take out what isn't needed, such as an environment"
         try:
             listing = self._run(
                 ("ls-tree", "-r", "-l", "-z", "--full-tree", tree),
@@ -196,7 +204,7 @@ class Git:
         for line in listing.split(b"\0")[:-1]:
             match = _ENTRY.fullmatch(line)
             if match is None:
-                raise GitError("has a tree that can't be read")
+                raise Unusable("has a tree that can't be read")
             mode, _, blob, size, path = match.groups()
             entries.append(GitFile(path, mode.decode(), blob.decode(), -1 if size == b"-" else int(size)))
         if len(entries) > most:
@@ -217,7 +225,7 @@ class Git:
         for entry in entries:
             header = f"{entry.blob} blob {entry.size}\n".encode()
             if out[at : at + len(header)] != header:
-                raise GitError("has a file that can't be read")
+                raise Unusable("has a file that can't be read")
             at += len(header)
             yield entry, out[at : at + entry.size]
             at += entry.size + 1
@@ -326,6 +334,10 @@ def _reason(errors: bytes, code: int) -> str:
     told = [line for line in told if line.removeprefix("remote:").strip()]
     first = next((line for line in told if not line.startswith("remote: ")), told[0] if told else "")
     reason = first.split(": ", 1)[-1] if first.startswith(("fatal: ", "error: ")) else first
+    if (
+        b"dubious ownership" in errors
+    ):  # Git's advice would have no effect, since no settings of this account count
+        reason += ". Let the account that grades own it, or serve it by https or ssh"
     if b"redirect" in errors or b"returned error: 30" in errors:
         reason += ". The host redirects: write the new address into the roster"
     return f"can't be fetched: {printable(reason)}" if reason else f"can't be fetched: Git ended with {code}"

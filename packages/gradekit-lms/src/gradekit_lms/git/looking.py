@@ -2,14 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from gradekit.course.printing import printable
 from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP, is_notebook
-from gradekit_lms.git.hardened import Git, GitError, GitFile, TooLarge
+from gradekit_lms.git.hardened import Git, GitError, GitFile, Unusable
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import Fetched, GitStore, Seen
@@ -77,11 +77,11 @@ class Looker:
         seen.problem = seen.note = ""
         with self._store.scratch() as folder:
             try:
-                commit = self._git.fetch(repository.remote, repository.branch, folder)
+                commit = self._git.fetch(repository.remote, repository.branch, folder, tip.commit)
                 if commit != seen.commit:  # another push came between
                     seen.commit, seen.first = commit, datetime.now(UTC)
                 self._take(repository, seen, folder, before)
-            except TooLarge as error:  # this commit will never do
+            except Unusable as error:  # this commit will never do
                 seen.problem = str(error)
         seen.done, seen.under, seen.looked = True, under, now
 
@@ -97,17 +97,38 @@ class Looker:
             for assignment, path in self._places(repository)
             if (tree := self._git.tree(folder, seen.commit, path))
         }
-        if not trees:
+        problems, notes = [*self._misplaced(repository, trees, seen.commit, folder)], []
+        if not trees and not problems:
             missing = repository.folder or "folder that is named like an assignment"
             seen.note = f"has no {missing} yet"
-        problems, notes = [], []
         for assignment, tree in trees.items():
             try:
                 if note := self._take_one(repository, assignment, tree, seen, folder, before):
                     notes.append(note)
-            except GitError as error:
+            except Unusable as error:
                 problems.append(f"{assignment}: {error}" if not repository.assignment else str(error))
         seen.problem, seen.note = "; ".join(problems), "; ".join(notes) or seen.note
+
+    def _misplaced(
+        self, repository: Repository, found: Container[str], commit: str, folder: Path
+    ) -> Iterator[str]:
+        """For each assignment without a folder, what may be a hand-in for it and lies elsewhere."""
+        places = dict(self._places(repository))
+        missing = {name: place for name, place in places.items() if name not in found}
+        if not missing:
+            return
+        taken = tuple(f"{place}/" for name, place in places.items() if name in found)
+        entries = self._git.files(folder, self._git.tree(folder, commit), self._job.max_files)
+        left = [entry for entry in entries if not os.fsdecode(entry.path).startswith(taken)]
+        for name, place in missing.items():
+            released = {path.name.casefold() for path in (Path(self._job.release) / name).glob("*.ipynb")}
+            for entry in left:
+                path = PurePosixPath(os.fsdecode(entry.path))
+                folders = [str(each).casefold() for each in (path, *path.parents)]
+                if place.casefold() in folders or (path.name.casefold() in released):
+                    reason = _why_not(entry) if str(path) == place else "is not there"
+                    yield f"{name}: hand-ins are in the folder {place}, and {printable(str(path))} {reason}"
+                    break
 
     def _places(self, repository: Repository) -> Iterator[tuple[str, str]]:
         """The assignments that may be in a repository, with their folders."""
@@ -136,11 +157,11 @@ class Looker:
         if not notebooks:
             left = next((f": {name} {reason}" for name, reason in chosen.left_out if is_notebook(name)), "")
             if left:
-                raise GitError(f"has no notebook{left}")
+                raise Unusable(f"has no notebook{left}")
             return f"{assignment}: no notebook yet"
         total = self._store.size_of(repository.student) + chosen.size
         if total > self._job.max_total_bytes:
-            raise GitError(
+            raise Unusable(
                 f"has sent {total // 10**6} MB in all, more than c.GitHandIns.max_total_megabytes: no more is fetched"
             )
         contents = dict(self._contents(folder, chosen))
@@ -188,14 +209,15 @@ class Looker:
         """The contents of the files, without the pointers of Git LFS.
 
         Raises:
-            GitError: one can't be read, or a notebook is a pointer.
+            GitError: one can't be read.
+            Unusable: a notebook is a pointer.
         """
         for (name, _), (_, content) in zip(
             list(chosen.files.items()), self._git.read(folder, list(chosen.files.values())), strict=True
         ):
             if len(content) < _POINTER_BYTES and content.startswith(_POINTER):
                 if is_notebook(name):
-                    raise GitError(
+                    raise Unusable(
                         f"has {printable(name)} in Git LFS, which is not fetched: take it out of LFS with "
                         "git lfs untrack, and push it again"
                     )

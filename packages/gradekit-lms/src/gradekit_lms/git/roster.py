@@ -10,11 +10,13 @@ from urllib.parse import unquote, urlsplit
 
 from gradekit.course import CourseError
 from gradekit.course.printing import printable
-from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit_lms.course_settings import read_table
+from gradekit_lms.course_settings import is_student_id, read_table
 
 _COLUMNS = ("student", "remote", "assignment", "branch", "folder", "group")
-_BRANCH = re.compile(r"(?!.*(?:\.\.|//|/\.|\.lock(?:/|$)))[A-Za-z0-9_][A-Za-z0-9_./+-]{0,200}(?<![./])")
+#: as `git check-ref-format` has it
+_BRANCH = re.compile(
+    r"(?!-|@$)(?!.*(?:\.\.|//|/\.|@\{|\.lock(?:/|$)))(?![./])[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![./])"
+)
 #: `user@host:path`, which Git reads as ssh
 _LIKE_SCP = re.compile(r"(?:[\w.+-]+@)?(\w[\w.-]*):(?!/)(.+)", re.ASCII)
 
@@ -100,7 +102,7 @@ def _problem(repository: Repository, protocols: Container[str], assignments: Con
     student, remote = repository.student, repository.remote
     if not student:
         return "has no student"
-    if usable_name(student) != student or student.startswith(".") or {"/", "\\", "\0"} & set(student):
+    if not is_student_id(student):
         return "has a student's name that nbgrader can't handle"
     if repository.assignment and repository.assignment not in assignments:
         return f"is for {printable(repository.assignment)}, which is no assignment of the course"
@@ -143,18 +145,26 @@ def _conflicts(found: Iterable[tuple[int, Repository, str]]) -> list[BadRow]:
     rows_of: dict[str, list[tuple[int, Repository, str]]] = defaultdict(list)
     for entry in found:
         _, repository, _ = entry
-        places[same_remote(repository.remote), repository.branch, repository.folder].append(entry)
+        places[same_remote(repository.remote), repository.branch].append(entry)
         rows_of[repository.student].append(entry)
     bad = []
     for entries in places.values():
-        students = sorted({repository.student for _, repository, _ in entries})
-        groups = {group for _, _, group in entries}
-        if len(students) > 1 and (len(groups) > 1 or "" in groups):
-            reason = (
-                f"has the same remote as others ({', '.join(map(printable, students))}): if they work together, give all of "
-                "these rows the same name in a column group"
-            )
-            bad += [BadRow(number, reason, repository.student) for number, repository, _ in entries]
+        for number, repository, group in entries:
+            folder = PurePosixPath(repository.folder)
+            others = {
+                other.student
+                for _, other, its_group in entries
+                if not (group and group == its_group)
+                and (
+                    folder.is_relative_to(other.folder) or PurePosixPath(other.folder).is_relative_to(folder)
+                )
+            } - {repository.student}
+            if others:
+                reason = (
+                    f"has the same remote as others ({', '.join(map(printable, sorted({repository.student, *others})))}): if they "
+                    "work together, give all of these rows the same name in a column group; if not, each needs a folder of its own"
+                )
+                bad.append(BadRow(number, reason, repository.student))
     for entries in rows_of.values():
         names = Counter(repository.assignment for _, repository, _ in entries)
         for number, repository, _ in entries:

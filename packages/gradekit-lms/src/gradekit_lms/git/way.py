@@ -17,7 +17,7 @@ import msgspec
 
 from gradekit.attempts import AttemptRecord, Shows
 from gradekit.course import CourseError
-from gradekit.course.printing import counted
+from gradekit.course.printing import counted, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import result_as_shown
 from gradekit.session.values import CheckOutcome
@@ -120,7 +120,10 @@ class GitSource(StoredSource[Fetched]):
         if self._process is not None and self._process.poll() is not None:
             look.refused.append(Refusal(self.place, f"{self.ended}: see {log}", name=self.what))
         if self._store.not_sent.is_dir() and (count := len(list(self._store.not_sent.iterdir()))):
-            reason = f"refused by the host: see {log}, then empty {self._store.not_sent}"
+            place, outbox = quoted(self._store.not_sent), quoted(self._store.outbox)
+            reason = (
+                f"refused by the host: see {log}; to send again what it takes now, `mv {place}/* {outbox}`"
+            )
             look.refused.append(Refusal(self.place, reason, name=counted(count, "result")))
         return look
 

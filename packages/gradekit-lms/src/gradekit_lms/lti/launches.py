@@ -31,6 +31,7 @@ from pylti1p3.tool_config.dict import ToolConfDict
 
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
+from gradekit_lms.hand_in_store import log_line
 from gradekit_lms.lti.lti_settings import LtiHandIns
 
 #: clocks of platforms and this one may differ by this much
@@ -50,8 +51,12 @@ class Seals:
         self._used: dict[str, float] = {}
         self._lock = threading.Lock()
 
+    def now(self) -> float:
+        """The seconds of a clock that nobody sets."""
+        return time.monotonic()
+
     def seal(self, purpose: str, seconds: float, **values: Any) -> str:
-        content = json.dumps([secrets.token_hex(12), time.time() + seconds, values]).encode()
+        content = json.dumps([secrets.token_hex(12), self.now() + seconds, values]).encode()
         return f"{base64.urlsafe_b64encode(content).decode().rstrip('=')}.{self._mac(purpose, content)}"
 
     def unseal(self, purpose: str, text: str) -> dict[str, Any] | None:
@@ -64,11 +69,11 @@ class Seals:
         if not hmac.compare_digest(self._mac(purpose, content).encode(), mac.encode(errors="replace")):
             return None
         _, until, values = json.loads(content)
-        return values if time.time() <= until else None
+        return values if self.now() <= until else None
 
     def use(self, text: str, seconds: float) -> bool:
         """Whether a sealed text is used for the first time."""
-        now = time.monotonic()
+        now = self.now()
         with self._lock:
             self._used = {each: until for each, until in self._used.items() if until > now}
             return self._used.setdefault(text, end := now + seconds) is end
@@ -187,25 +192,41 @@ class PlatformKeys:
         age = time.monotonic() - when
         known = found is not None and any(key.get("kid") == kid for key in found["keys"])
         if found is None or age > (_KEYS_SECONDS if known else _KEYS_AGAIN_SECONDS):
-            found = session.get(address).json()
-            if not isinstance(found, dict) or not isinstance(found.get("keys"), list):
-                raise LtiException(f"{address} has no keys")
+            found = _key_set(session, address)
             self._found[address] = time.monotonic(), found
         return found
+
+
+def _key_set(session: requests.Session, address: str) -> Any:
+    """The keys at an address of a platform. If there are none, the person who runs the service reads why."""
+    try:
+        found = session.get(address).json()
+        reason = "" if isinstance(found["keys"], list) else "it has no list of keys"
+    except (requests.RequestException, ValueError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+    if reason:
+        log_line(
+            f"the keys of the LMS can't be read at {address}: see key_set_url in c.LtiHandIns.platforms ({reason})"
+        )
+        raise LtiException("the keys of the LMS can't be read now, so ask your instructor if it stays so")
+    return found
 
 
 class Connector(ServiceConnector):
     """Requests to a platform, with tokens that are used until they expire."""
 
-    tokens: ClassVar[dict[tuple[str | None, str], tuple[float, str]]] = {}
+    tokens: ClassVar[dict[tuple[str | None, ...], tuple[float, str]]] = {}
+
+    def _for(self, scope_key: str) -> tuple[str | None, ...]:
+        """Two platforms may have given the tool the same id."""
+        return self._registration.get_issuer(), self._registration.get_client_id(), scope_key
 
     def _get_cached_access_token(self, scope_key: str) -> str | None:
-        until, token = self.tokens.get((self._registration.get_client_id(), scope_key), (0.0, ""))
+        until, token = self.tokens.get(self._for(scope_key), (0.0, ""))
         return token if time.monotonic() < until else None
 
     def _cache_access_token(self, scope_key: str, access_token: str, expires_in: float) -> None:
-        until = time.monotonic() + float(expires_in) - SKEW_SECONDS
-        self.tokens[self._registration.get_client_id(), scope_key] = until, access_token
+        self.tokens[self._for(scope_key)] = time.monotonic() + float(expires_in) - SKEW_SECONDS, access_token
 
 
 class _Requests(requests.Session):
@@ -294,13 +315,20 @@ def _key_pair(path: Path) -> tuple[str, str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             made = JWK.generate(kty="RSA", size=_KEY_BITS).export_to_pem(private_key=True, password=None)
             new = path.with_suffix(f".{secrets.token_hex(4)}")
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(made)
-            os.replace(new, path)
+            try:
+                with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                    file.write(made)
+                os.replace(new, path)
+            finally:
+                new.unlink(missing_ok=True)
         if path.stat().st_mode & 0o077:
             raise CourseError(f"others can read {path}: delete it, and a new key is made")
         private = path.read_bytes()
         public = JWK.from_pem(private).export_to_pem()
-    except (OSError, ValueError) as error:
-        raise CourseError(f"the key in {path} can't be used: {error}. `rm {quoted(path)}`") from error
+    except OSError as error:
+        raise CourseError(f"the key in {path} can't be read or made: {error}") from error
+    except ValueError as error:
+        raise CourseError(
+            f"{path} isn't a key ({error}): a new one is made after `rm {quoted(path)}`"
+        ) from error
     return private.decode(), public.decode()

@@ -12,6 +12,7 @@ from gradekit_lms.course_settings import require_known, require_listen
 
 _NEEDED = ("client_id", "auth_login_url", "auth_token_url", "key_set_url", "deployment_ids")
 _KNOWN = {*_NEEDED, "auth_audience", "context_ids"}
+_PORTS = {"http": 80, "https": 443}
 _LOCAL = ("http://127.0.0.1:", "http://localhost:")
 
 
@@ -106,9 +107,11 @@ class LtiHandIns(Configurable):
 
 
 def origin_of(address: str) -> str:
-    """The scheme, the host and the port of an address; empty if it has none."""
+    """The scheme, the host and the port of an address, as browsers write them; empty if it has none."""
     parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else ""
+    if parts.scheme not in _PORTS or not parts.netloc:
+        return ""
+    return f"{parts.scheme}://{parts.netloc.lower().removesuffix(f':{_PORTS[parts.scheme]}')}"
 
 
 def _is_safe(address: object) -> bool:

@@ -3,7 +3,6 @@
 A session says who a browser is of, until it is closed, nothing is done for a while, or somebody leaves.
 """
 
-import time
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -41,8 +40,7 @@ class Pages:
 
     def page(self, title: str, status: int = 200, **values: Any) -> Response:
         form = origin_of(values.get("action", ""))
-        waiting = any(not pages for _, pages in values.get("hand_ins", ()))
-        text = self._template.render(title=title, refresh=waiting, waits=WAITS, **values)
+        text = self._template.render(title=title, waits=WAITS, **values)
         return HTMLResponse(text, status, self._headers(_PAGE, form))
 
     def feedback(self, content: bytes) -> Response:
@@ -71,7 +69,7 @@ class Pages:
 
 
 class SignedIn(NamedTuple):
-    """A student's session is for one assignment. `began` is in seconds, as `time.time` has it."""
+    """A student's session is for one assignment. `began` is in seconds, as `Seals.now` has it."""
 
     student: str
     assignment: str
@@ -91,7 +89,7 @@ class Sessions:
     def sealed(self, session: SignedIn) -> str:
         """The session for as long as it may be idle from now on, and in all."""
         student, assignment, target, began = session
-        seconds = min(self._idle, began + self._whole - time.time())
+        seconds = min(self._idle, began + self._whole - self._seals.now())
         return self._seals.seal("session", seconds, session=[student, assignment, began, *astuple(target)])
 
     def unsealed(self, text: str) -> SignedIn | None:
@@ -113,4 +111,4 @@ class Sessions:
 
     def end_all(self, student: str) -> None:
         """End all sessions of a student, those for other assignments and in other browsers, too."""
-        self._left[student] = time.time()
+        self._left[student] = self._seals.now()

@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import socket
 import threading
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -168,13 +167,13 @@ class Service:
         columns = {key: str(ags.get(key) or "") for key in ("lineitem", "lineitems")}
         target = Target(data["iss"], client, data["sub"], **columns)
         answer = RedirectResponse(self._pages.place(assignment), 303)
-        return self._used(SignedIn(student, assignment, target, time.time()), answer)
+        return self._used(SignedIn(student, assignment, target, self.tool.seals.now()), answer)
 
     async def _show(self, request: Request) -> Response:
-        session = self._session(request)
-        answer = await run_in_threadpool(self._page_of, session)
+        session, waits = self._session(request), WAITS in request.query_params
+        answer = await run_in_threadpool(self._page_of, session, waits=waits)
         # a page that reloads itself is used by nobody
-        return answer if WAITS in request.query_params else self._used(session, answer)
+        return answer if waits else self._used(session, answer)
 
     async def _leave(self, request: Request) -> Response:
         session = self._session(request)
@@ -198,7 +197,7 @@ class Service:
                 text = await run_in_threadpool(self._keep, session, files)
         finally:
             await form.close()
-        return self._used(session, await run_in_threadpool(partial(self._page_of, session, text)))
+        return self._used(session, await run_in_threadpool(partial(self._page_of, session, text, waits=True)))
 
     async def _own_form(self, request: Request, session: SignedIn, limit: int, seconds: float) -> FormData:
         """A form that was made for this student."""
@@ -227,6 +226,8 @@ class Service:
         if not has_role(data, _TEACHER_ROLES):
             raise _refuse(403, "Only instructors of the course can make links.")
         settings = _mapping(data, "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_settings")
+        if not isinstance(settings.get("deep_link_return_url"), str):
+            raise _refuse(400, "The LMS doesn't say where the link goes. Ask your administrator.")
         values = (data["iss"], launch.get_client_id(), data[f"{CLAIM}deployment_id"], settings)
         seal = self.tool.seals.seal("link", _LINK_SECONDS, link=values)
         names = self._assignments()
@@ -282,8 +283,8 @@ class Service:
             self._store.keep(kept, files.items(), digest[:12])
         return f"Handed in at {in_utc(now)}: {', '.join(sorted(files))}."
 
-    def _page_of(self, session: SignedIn, text: str = "") -> Response:
-        """The page of an assignment: the form, and the student's hand-ins."""
+    def _page_of(self, session: SignedIn, text: str = "", waits: bool = False) -> Response:
+        """The page of an assignment: the student's hand-ins, and the form, unless it waits for feedback and reloads itself."""
         student, assignment = session.student, session.assignment
         hand_ins = [
             (
@@ -298,6 +299,7 @@ class Service:
         return self._pages.page(
             assignment,
             text=text,
+            refresh=waits and not all(pages for _, pages in hand_ins),
             upload=self._pages.place(assignment),
             seal=self._sessions.form_seal(session),
             megabytes=self._settings.max_megabytes,
@@ -398,6 +400,7 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
     except BlockingIOError:
         raise CourseError("gradekit lti runs for this course already") from None
     with lock:
+        store.clean()
         service = Service(course, settings, store)
         host, port = host_and_port(settings.listen)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -427,8 +430,10 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
 
 def _file_name(name: str, known: dict[str, bytes]) -> str:
     """The name of an uploaded file, if a folder can have it."""
-    if wrong_name(name):
-        raise _refuse(400, f"A file can't have the name {printable(name)}, so nothing was handed in.")
+    if not name:
+        raise _refuse(400, "No file was chosen, so nothing was handed in.")
+    if reason := wrong_name(name):
+        raise _refuse(400, f"Nothing was handed in: {printable(name)} {reason}.")
     if name in known:
         raise _refuse(400, f"Two files have the name {printable(name)}, so nothing was handed in.")
     return name

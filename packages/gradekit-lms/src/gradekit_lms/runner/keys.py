@@ -10,8 +10,7 @@ from pathlib import Path
 
 from gradekit.course import CourseError
 from gradekit.course.printing import counted, printable
-from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit_lms.course_settings import read_table
+from gradekit_lms.course_settings import is_student_id, read_table
 
 _COLUMNS = ("student", "key", "assignment")
 _SHORTEST, _LONGEST = 32, 200
@@ -65,7 +64,7 @@ def _require_columns(path: Path, columns: list[str]) -> None:
 def _problem(key: SigningKey, assignments: Container[str]) -> str:
     if not (key.student or key.key or key.assignment):
         return ""
-    if not key.student or usable_name(key.student) != key.student or key.student.startswith("."):
+    if not is_student_id(key.student):
         return "has no student's name that nbgrader can handle"
     if not _SHORTEST <= len(key.key) <= _LONGEST or not key.key.isascii() or " " in key.key:
         return f"has a key that isn't {_SHORTEST} to {_LONGEST} characters without spaces"
@@ -80,6 +79,8 @@ def make_keys(path: Path, students: list[str]) -> int:
     Raises:
         CourseError: it isn't a file with keys, or can't be read.
     """
+    if wrong := [name for name in students if not is_student_id(name)]:
+        raise CourseError(f"nbgrader can't handle a student named {printable(wrong[0]) or 'with nothing'}")
     with os.fdopen(
         os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "r+", encoding="utf-8"
     ) as file:

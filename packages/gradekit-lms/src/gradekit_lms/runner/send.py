@@ -13,6 +13,7 @@ import base64
 import hashlib
 import hmac
 import http.client
+import io
 import json
 import os
 import secrets
@@ -112,7 +113,7 @@ class Endpoint:
 def hand_in(server: Endpoint, assignment: str, files: list[Path]) -> dict[str, Any]:
     """Send the files; the answer has their id, unless they are as they were handed out."""
     contents = {}
-    requests = files[0].with_name(_REQUESTS)
+    requests = files[0].parent / _REQUESTS
     for path in dict.fromkeys([*files, *([requests] if requests.is_file() else [])]):
         if path.name in contents:
             raise NotTaken(f"two files have the name {path.name}: rename one.")
@@ -183,6 +184,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="write the result and the page there")
     parser.add_argument("--minutes", type=float, default=30.0, help="how long to wait (default: 30)")
     options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # on Windows, not all signs can be shown
+            stream.reconfigure(errors="backslashreplace")
     names = ("GRADEKIT_SERVER", "GRADEKIT_STUDENT", "GRADEKIT_KEY")
     values = {name: os.environ.get(name, "").strip() for name in names}
     try:

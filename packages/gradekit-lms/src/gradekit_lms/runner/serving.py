@@ -176,7 +176,11 @@ class HandIns:
         handed_in = f"handed in at {time_in_words(fetched.handed_in)}"
         if any((each.name, each.reason) == (name, handed_in) for each in status.late_ones):
             return "late", f"{handed_in}, after the deadline: your instructor decides, so ask"
-        if record is None and any(each.name == name for each in status.not_graded):
+        others = [
+            each for _, each in self._store.of(fetched.student, fetched.assignment) if not self._record(each)
+        ]
+        # the status doesn't say which of several
+        if others == [fetched] and any(each.name == name for each in status.not_graded):
             return (
                 "failed",
                 "it could not be graded, which your instructor can see: ask, or change it and hand in again",

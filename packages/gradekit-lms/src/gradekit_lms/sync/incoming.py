@@ -7,6 +7,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from datetime import UTC
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
@@ -109,7 +110,14 @@ class SyncCollector(Collector):
     def claim(self, path: Path) -> Claim:
         top = self.folder / path.relative_to(self.folder).parts[0]
         time = self.hand_ins[top.name].time
-        return Claim(path, top, (top.name,), "", path.name, timestamp=f"{time:%Y-%m-%d %H:%M:%S.%f %Z}")
+        return Claim(
+            path,
+            top,
+            (top.name,),
+            "",
+            path.name,
+            timestamp=f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC",
+        )
 
     def chosen(self) -> dict[str, list[tuple[Path, str]]]:
         """The files of each student, and their paths in the folder of the submission."""
@@ -279,7 +287,7 @@ class Incoming:
             copy = arriving / name
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
-        time = f"{submission.time:%Y-%m-%d %H:%M:%S.%f} UTC"
+        time = f"{submission.time.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
         (arriving / TIMESTAMP).write_text(time, encoding="utf-8")
         digest = _digest(arriving)
         if before in ("", ours):

@@ -1,0 +1,198 @@
+"""Misuse of `gradekit watch --git`: odd repositories, rosters and names, and files that a machine has damaged."""
+
+import os
+import re
+import shlex
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradekit_lms.git import fetching
+from gradekit_lms.git.hardened import Git
+from gradekit_lms.git.roster import Repository
+from gradekit_lms.git.store import GitStore, Outgoing, Seen
+
+from .git_servers import StudentRepository, git
+from .test_git_looking import NAME, NOTEBOOK, looks, server, work
+from .test_git_watch import TRIPLE, students
+
+__all__ = ["looks", "server", "students", "work"]  # fixtures
+
+
+def at_the_wrong_place(work: StudentRepository, kind: str) -> None:
+    """Push a notebook where no hand-in for 01_double is looked for, and one for 02_other where it belongs."""
+    work.write(**{"02_other__other_ipynb": NOTEBOOK})
+    if kind == "link":
+        work.write(work__double_ipynb=NOTEBOOK).put("120000", NAME, b"work")
+    elif kind == "submodule":
+        git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},{NAME}", cwd=work.clone)
+    else:
+        work.write(**{kind: NOTEBOOK})
+    git("add", "02_other", *(["work"] if kind == "link" else []), cwd=work.clone)
+    if kind not in ("link", "submodule"):
+        git("add", "--all", cwd=work.clone)
+    work.commit_index()
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [
+        ("01_Double__any_ipynb", "01_Double/any.ipynb is not there"),
+        ("Double_ipynb", "Double.ipynb is not there"),
+        ("link", "01_double is a link"),
+        ("submodule", "01_double is a submodule"),
+    ],
+)
+def test_a_notebook_outside_of_the_assignment_s_folder_is_named(looks, work, kind, named):
+    found = looks()
+    (Path(found.job.release) / NAME).mkdir(parents=True)
+    (Path(found.job.release) / NAME / "double.ipynb").write_text("as handed out")
+    at_the_wrong_place(work, kind)
+    seen = found.at(work.url, name="")
+    assert f"01_double: hand-ins are in the folder 01_double, and {named}" in seen.problem
+    assert [len(found.files(name=name)) for name in (NAME, "02_other")] == [0, 1]
+
+
+def test_a_notebook_beside_the_folder_in_the_roster_is_named(looks, work):
+    found = looks()
+    (Path(found.job.release) / NAME).mkdir(parents=True)
+    (Path(found.job.release) / NAME / "double.ipynb").write_text("as handed out")
+    work.write(README="x").push()
+    assert found.at(work.url, folder="work").note == "has no work yet"
+    work.write(double_ipynb=NOTEBOOK).push()
+    assert "in the folder work, and double.ipynb is not there" in found.at(work.url, folder="work").problem
+
+
+@pytest.mark.parametrize("failing", ["fetch", "ls-tree", "cat-file"])
+def test_a_git_that_fails_once_is_tried_again(looks, work, monkeypatch, failing):
+    """What the system killed, or what a busy machine cut off, says nothing of the commit."""
+    found, run, failed = looks(), Git._run, []
+    work.write(double_ipynb=NOTEBOOK).push()
+
+    def once(self: Git, command: tuple[str, ...], *rest: Any, **more: Any) -> bytes:
+        if command[0] == failing and not failed:
+            failed.append(command)
+            command = ("-c", "alias.x=!kill -9 $$", "x")
+        return run(self, command, *rest, **more)
+
+    monkeypatch.setattr(Git, "_run", once)
+    seen = found.at(work.url)
+    assert failed and seen.unreached and not seen.problem and not seen.done
+    assert found.at(work.url).unreached == "" and len(found.files()) == 1
+
+
+def test_a_roster_that_gets_shorter_meanwhile_ends_the_one_look(looks, work, server):
+    found = looks(mode="once")
+    work.write(double_ipynb=NOTEBOOK).push()
+    roster = Path(found.job.roster)
+    row = f"student,remote,assignment\nada,{work.url},{NAME}\n"
+    roster.write_text(f"{row}ben,{server.address}/none.git,{NAME}\n")
+    rounds = fetching.Rounds(found.job, found.store)
+    look = rounds._looker.look
+
+    def shortened(repository: Repository) -> Seen:
+        roster.write_text(row)
+        time.sleep(0.3)
+        return look(repository)
+
+    rounds._looker.look = shortened
+    looking = threading.Thread(target=rounds.all_once, daemon=True)
+    looking.start()
+    looking.join(60)
+    assert not looking.is_alive() and len(found.files()) == 1
+
+
+def test_a_repository_with_ids_of_sha_256_is_fetched(looks, server):
+    bare, clone = server.folder / "s256.git", server.folder / "s256"
+    for folder, more in ((bare, ["--bare"]), (clone, [])):
+        git("init", "-q", *more, "--object-format=sha256", "--initial-branch=main", folder, cwd=server.folder)
+    work = StudentRepository(bare, clone, f"{server.address}/s256.git")
+    commit = work.write(double_ipynb=NOTEBOOK).push()
+    found = looks()
+    found.at(work.url)
+    assert [kept.commit for _, kept in found.store.of("ada", NAME)] == [commit] and len(commit) == 64
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+def test_a_repository_of_another_account_on_this_machine_is_refused_with_the_remedy(looks, work):
+    found = looks(protocols=["file"])
+    work.write(double_ipynb=NOTEBOOK).push()
+    for owner in (65534, 0):
+        for path in (work.bare, *work.bare.rglob("*")):
+            os.chown(path, owner, owner)
+        seen = found.at(f"file://{work.bare}")
+        assert ("Let the account that grades own it" in seen.unreached) == (owner != 0)
+    assert len(found.files()) == 1
+
+
+def test_a_hand_in_whose_record_is_damaged_is_named_and_costs_no_other_anything(students, capfd):
+    students.student("ada")
+    students.push("ada")
+    assert students.watch() == 0
+    (record,) = GitStore(students.course.root).hand_ins.glob("ada/*/*/hand-in.json")
+    record.write_bytes(b"")  # as after a power failure
+    students.student("ben")
+    students.push("ben", TRIPLE)
+    capfd.readouterr()
+    assert students.watch() == 1
+    out = capfd.readouterr().out
+    (remedy,) = re.findall(r"`(rm -r .*?)` and have it handed in again", out)
+    assert f"{record} can't be read" in out and "Traceback" not in out
+    assert (students.score("ada"), students.score("ben")) == (10, 3)
+    subprocess.run(shlex.split(remedy), check=True)
+    students.push("ada", TRIPLE)
+    assert students.watch() == 0
+    assert students.score("ada") == 3
+
+
+@pytest.mark.parametrize("name", ["Ada", "jose\u0301"])
+def test_a_name_like_one_in_the_gradebook_is_left_to_a_person(students, capfd, name):
+    with students.course.gradebook() as book:
+        for known in ("ada", "jos\u00e9"):
+            book.add_student(known)
+    repository = students.server.repository("odd")
+    students.repositories[name] = repository
+    students.row(f"{name},{repository.url},{NAME}")
+    students.push(name)
+    assert students.watch() == 1
+    out = capfd.readouterr().out
+    assert "is a name like one in the gradebook" in out and ascii(name) in out
+    add, remove = re.search(r"`(nbgrader db student add .*?)`", out)[1], re.search(r"`(rm -r .*?)`", out)[1]
+    assert not (students.course.root / "submitted").exists()
+    if name == "Ada":  # somebody else
+        assert students.course.run(*shlex.split(add)).returncode == 0
+        assert students.watch() == 0 and students.score("Ada") == 10
+    else:
+        students.rows.clear()
+        students.row(f"jos\u00e9,{repository.url},{NAME}")
+        subprocess.run(shlex.split(remove), check=True)
+        assert students.watch() == 0 and students.score("jos\u00e9") == 10
+
+
+def test_results_that_the_host_refused_are_sent_after_what_the_message_says(students, capfd):
+    store = GitStore(students.course.root)
+    students.student("ada")
+    students.push("ada")
+    store.post("ada", Outgoing("https://h.edu/a", "c0ffee", NAME, True, "1 of 1 point"))
+    store.not_sent.mkdir()
+    (refused,) = store.outbox.iterdir()
+    refused.rename(store.not_sent / refused.name)
+    assert students.watch() == 1
+    (remedy,) = re.findall(r"1 result refused by the host: .*`(mv .*)`", capfd.readouterr().out)
+    subprocess.run(["bash", "-c", remedy], check=True)
+    assert len(store.outgoing()) == 1 and students.watch() == 0
+
+
+def test_only_what_processes_that_ended_left_is_removed(tmp_path):
+    store = GitStore(tmp_path)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for name in (f"{ended.pid}-x", "of an earlier version"):
+        (store.unfinished / name / "files").mkdir(parents=True)
+    with store.scratch() as mine:
+        store.clean()
+        assert list(store.unfinished.iterdir()) == [mine]
