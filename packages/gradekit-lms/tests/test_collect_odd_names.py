@@ -94,3 +94,18 @@ submission_{}:
     done = collect("Gradescope", {"e/submission_metadata.yml": text} | files)
     assert list(handed_in()) == [("han", "double")]
     assert "each may be several people" in done.stderr and "Eve may be eve or jorg" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "submitters",
+    ["  - jane", "    jane", "    :sid: jane", "  - - jane", "  -", "  - :sid: 'null'\n    :email: ~"],
+)
+def test_odd_submitters_in_gradescope_s_metadata_are_named_and_cost_no_other_anything(
+    collect, handed_in, submitters
+):
+    rest = "\n  :created_at: 2026-01-01 12:00:00 Z\n"
+    ben = "submission_2:\n  :submitters:\n  - :sid: ben\n    :email: ben@example.edu\n    :name: Ben Fox"
+    metadata = f"---\nsubmission_1:\n  :submitters:\n{submitters}{rest}{ben}{rest}"
+    files = {f"submission_{number}/double.ipynb": NOTEBOOK for number in (1, 2)}
+    done = collect("Gradescope", files | {"submission_metadata.yml": metadata})
+    assert "submission_1/double.ipynb" in done.reported and list(handed_in()) == [("ben", "double")]

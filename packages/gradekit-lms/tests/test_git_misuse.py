@@ -196,3 +196,11 @@ def test_only_what_processes_that_ended_left_is_removed(tmp_path):
     with store.scratch() as mine:
         store.clean()
         assert list(store.unfinished.iterdir()) == [mine]
+
+
+def test_requests_beside_an_untouched_notebook_are_named(looks, work):
+    found = looks()
+    (Path(found.job.release) / NAME).mkdir(parents=True)
+    (Path(found.job.release) / NAME / "double.ipynb").write_text(NOTEBOOK)
+    work.write(double_ipynb=NOTEBOOK, requests_txt="double::test_value: why?").push()
+    assert "requests.txt beside the notebook as it was handed out" in found.at(work.url).problem

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shlex
 import time
 from typing import Any
 
@@ -11,10 +12,10 @@ import pytest
 from gradekit.course import CourseError
 from gradekit_lms.lti.launches import Tool, _Requests
 from gradekit_lms.lti.lti_settings import LtiHandIns, origin_of
-from gradekit_lms.lti.lti_store import Target
+from gradekit_lms.lti.lti_store import Class, Target
 from gradekit_lms.lti.pages import SignedIn
 
-from .lti_platform import CLIENT, NAME, TEACHER, Browser, Link
+from .lti_platform import CLIENT, NAME, TEACHER, Browser, Link, said, serving
 from .test_lti_launch import lti, refused, stopped
 
 __all__ = ["lti", "stopped"]  # fixtures
@@ -92,3 +93,24 @@ def test_the_token_of_one_platform_goes_to_no_other_with_the_same_client_id(stop
     first._cache_access_token("score", "of the first", 3600)
     assert first._get_cached_access_token("score") == "of the first"
     assert second._get_cached_access_token("score") is None
+
+
+def test_a_user_with_a_name_like_one_in_the_gradebook_is_settled_by_the_command(stopped):
+    with stopped.course.gradebook() as book:
+        book.add_student("Ada")
+    with serving(stopped.service().application(), stopped.port):
+        ada = Browser(stopped.lms, "ada")
+        reason = ada.open()
+        refused(reason, 403, "the gradebook has a student Ada, who may be somebody else")
+        command = shlex.split(re.search("`(gradekit lti --user .*?)`", said(reason))[1])
+        assert stopped.course.gradekit(*command[1:]) == 0
+        assert "Handed in" in said(ada.hand_in(ada.open(), stopped.notebook()))
+    assert [student for student, _ in stopped.uploads()] == ["Ada"]
+
+
+def test_a_roster_that_the_lms_does_not_give_is_a_failure(stopped, capfd):
+    stopped.store.opened_from(Class(stopped.lms.address, CLIENT, "T", f"{stopped.lms.address}/members"))
+    assert (
+        stopped.course.gradekit("lti", "--roster") == 1
+    )  # the service doesn't run, so the LMS finds no keys
+    assert "T: no roster" in capfd.readouterr().out

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import time
 
@@ -210,3 +211,45 @@ def test_any_source_survives_being_written_as_an_alternative(source):
     from gradekit_lms.requests import _escaped
 
     assert eval(f'"""\n{_escaped(source)}\n"""') == f"\n{source}\n"
+
+
+def test_what_another_answers_meanwhile_stays_answered(graded_class):
+    request(graded_class, "mistake", f"{ABOUT}: it is right\n")
+    request(graded_class, "floor", "half::test_half_of_even: this too\n")
+    upholding, other = book(graded_class), book(graded_class)
+    other.answer("half::test_half_of_even", "See section 2.")
+    request(graded_class, "right", f"{ABOUT}: a new one\n")
+    book(graded_class)
+    upholding.close(upholding.about(ABOUT), "upheld")
+    assert [each.student for each in book(graded_class).open] == ["right"]
+    assert book(graded_class).lines().__next__().endswith("1 open request, 2 answered")
+
+
+@pytest.mark.parametrize(
+    "name", ["requests (1).txt", "requests-1.txt", "request.txt", "Requests.md", "requests .txt"]
+)
+def test_a_letter_is_read_under_the_names_that_browsers_and_people_give_it(graded_class, name):
+    request(graded_class, "mistake", f"{ABOUT}: it is right\n", name)
+    assert [each.about for each in book(graded_class).open] == [ABOUT]
+
+
+def test_a_letter_of_a_word_processor_is_named(graded_class):
+    request(graded_class, "mistake", "{\\rtf1 it is right}", "requests.rtf")
+    request(graded_class, "floor", "import http", "requests.py")
+    found = book(graded_class)
+    assert found.open == [] and len(found.problems) == 1
+    assert "requests.rtf isn't a plain text: read it" in found.problems[0]
+
+
+def test_messages_about_requests_have_a_remedy_that_works(graded_class, capfd):
+    request(graded_class, "mistake", f"{ABOUT}: it is right\n")
+    assert graded_class.gradekit("requests", NAME, "--answer", ABOUT, " ") == 2
+    assert (
+        f'the answer is empty: gradekit requests {NAME} --answer {ABOUT} "the answer"'
+        in capfd.readouterr().err
+    )
+    (graded_class.root / ".gradekit" / "requests" / f"{NAME}.json").write_bytes(b"")
+    assert graded_class.gradekit("requests", NAME) == 2
+    remedy = re.search("`(rm .*?)`", capfd.readouterr().err)[1]
+    subprocess.run(shlex.split(remedy), check=True)
+    assert graded_class.gradekit("requests", NAME) == 0 and ABOUT in capfd.readouterr().out

@@ -7,6 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from gradekit_lms.returning import write_zip
+
 from .downloads import NOTEBOOK
 
 
@@ -167,3 +169,12 @@ def test_release_feedback_names_the_pages_that_it_cannot_release(
     released = list((tmp_path / "exchange" / "course" / "feedback").glob("*.html"))
     assert len(released) == len(from_the_exchange)
     assert generated.gradekit("return", "01_double") == 0
+
+
+def test_a_disk_without_room_leaves_the_zip_before(tmp_path, monkeypatch):
+    place = tmp_path / "pages.zip"
+    write_zip(place, {})
+    before = place.read_bytes()
+    with pytest.raises(OSError, match="nowhere"):
+        write_zip(place, {"a.html": tmp_path / "nowhere"})
+    assert place.read_bytes() == before and list(tmp_path.iterdir()) == [place]

@@ -113,3 +113,49 @@ def test_requests_are_taken_again_when_the_disk_was_full(tmp_path, monkeypatch):
             nonces.use("ada", "2", now)
     assert nonces.use("ada", "3", now) and not nonces.use("ada", "2", now)
     assert not Nonces(tmp_path / "nonces").use("ada", "3", now)
+
+
+@pytest.mark.parametrize("name", [".", "/", ""])
+def test_a_folder_in_place_of_a_file_gets_a_sentence(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    for variable, value in (("SERVER", "http://127.0.0.1:1"), ("STUDENT", "ada"), ("KEY", "k")):
+        monkeypatch.setenv(f"GRADEKIT_{variable}", value)
+    assert send.main(["01_double", name]) == 2
+    assert "can't be read" in capsys.readouterr().err
+
+
+def test_a_sign_that_the_job_s_log_cannot_show_changes_no_exit_code(tmp_path):
+    """As on Windows, whose logs aren't in UTF-8."""
+    result = {
+        "tests": [{"test-name": "x \u2264 \u03c9", "passed": False, "score": 1, "max-score": 2}],
+        "score": 4,
+        "max-score": 4,
+    }
+    answers = {"hand_in": {"state": "accepted", "id": "7"}, "wait": {"state": "graded", "result": result}}
+    script = tmp_path / "job.py"
+    script.write_text(
+        f"import send\nfor name, answer in {answers!r}.items():\n    setattr(send, name, lambda *_, answer=answer: answer)\n"
+        "raise SystemExit(send.main(['01_double', 'a.ipynb']))\n"
+    )
+    names = {f"GRADEKIT_{name}": "http://127.0.0.1:1" for name in ("SERVER", "STUDENT", "KEY")}
+    environment = names | {"PYTHONPATH": str(Path(send.__file__).parent), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "") and "x \\u2264" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "a\\b", "", ".x", "a\nb"])
+def test_no_key_is_made_for_a_name_that_nobody_can_have(tmp_path, name):
+    path = tmp_path / "keys.csv"
+    with pytest.raises(CourseError, match="can't handle a student named"):
+        make_keys(path, ["ada", name])
+    assert not path.exists()
+    path.write_text(f'student,key\n"{name}",{"k" * 40}\n')
+    path.chmod(0o600)
+    assert read_keys(path, [])[0] == []
+
+
+def test_a_damaged_file_of_nonces_keeps_nobody_out(tmp_path):
+    (tmp_path / "nonces").write_bytes(b"\x9d\x00\xff\n" * 50)
+    assert Nonces(tmp_path / "nonces").use("ada", "1", int(time.time()))

@@ -7,6 +7,7 @@ leaves all of it or nothing.
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -228,6 +229,15 @@ def is_untouched(release: Path, contents: dict[str, bytes]) -> bool:
     """Whether all notebooks are those in the released assignment, to the byte."""
     notebooks = {name: content for name, content in contents.items() if is_notebook(name)}
     return all(_content_of(release / name) == content for name, content in notebooks.items())
+
+
+#: what browsers, Canvas and editors make of `requests.txt`, in which students say what they think is wrong about a check
+LETTER = re.compile(r"requests?[ _]*(?:-\d+|\(\d+\))?(?:\.txt|\.md)*", re.IGNORECASE)
+
+
+def letter_in(names: Iterable[str]) -> str:
+    """The first of these files that has requests about checks; empty if none has."""
+    return next((name for name in names if LETTER.fullmatch(name)), "")
 
 
 def wrong_name(name: str) -> str:

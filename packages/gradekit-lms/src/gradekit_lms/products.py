@@ -142,9 +142,9 @@ class GradescopeCollector(Collector):
     def claim(self, path: Path) -> Claim:
         for match, place, _ in self.matches(path):
             metadata = _metadata(place.parent / _METADATA).get(match["submission"])
-            if not isinstance(metadata, dict) or not metadata.get(":submitters"):
+            submitters = metadata.get(":submitters") if isinstance(metadata, dict) else None
+            if not submitters or not all(isinstance(each, dict) for each in submitters):
                 raise CourseError(f"{_METADATA} has no entry for {match['submission']}: export with metadata")
-            submitters = metadata[":submitters"]
             students = tuple(dict.fromkeys(map(self._student, submitters)))
             # students can write another's id into their account
             owner = submitters[0].get(":email") or students[0] if len(submitters) == 1 else ""
@@ -155,7 +155,8 @@ class GradescopeCollector(Collector):
         )
 
     def _student(self, submitter: dict[str, str]) -> str:
-        sid, email, name = (submitter.get(key, "") for key in (":sid", ":email", ":name"))
+        texts = (str(submitter.get(key, "")) for key in (":sid", ":email", ":name"))
+        sid, email, name = ("" if text in ("null", "~") else text for text in texts)
         known = {*(self.roster.by_id(sid) or self.roster.by_number(sid)), *self.roster.by_email(email)}
         as_id = re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or name_as_id(name)
         student = only([*known], name) or as_id

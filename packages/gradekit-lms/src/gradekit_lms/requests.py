@@ -26,9 +26,10 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.report.comments import Commented, Recipients, comment_on
 from gradekit.report.table import Row, locked_class_table, was_graded
 from gradekit.session.values import CheckOutcome
+from gradekit_lms.hand_in_store import LETTER
 
-#: what browsers and editors make of the name
-_NAMES = ("requests.txt", "requests.txt.txt", "requests.md", "requests")
+#: letters that can't be read here
+_OTHER = re.compile(r"requests?[ _]*(?:-\d+|\(\d+\))?\.(?:rtf|docx?|odt|pdf|html?)", re.IGNORECASE)
 _SHOWN = 600
 #: requests of one student that are shown
 _OF_ONE = 20
@@ -113,11 +114,16 @@ class RequestBook:
             CourseError: there is no such request, or no text.
         """
         requests = self.about(about)
+        if not text.strip():
+            name = quoted(self.assignment.name)
+            raise CourseError(
+                f'the answer is empty: gradekit requests {name} --answer {quoted(about)} "the answer"'
+            )
         notebook, cell = self._answer_cell(about)
         students = tuple(dict.fromkeys(request.student for request in requests))
         recipients = Recipients(self.assignment, notebook, cell, students, lambda student: True)
         # the comment may be one of several on the answer
-        named = f"{about}: {text}" if "::" in about and text.strip() else text
+        named = f"{about}: {text}" if "::" in about else text
         done = comment_on(self.course, recipients, named)
         self.close([request for request in requests if request.student not in done.left_out], text)
         return done
@@ -209,7 +215,13 @@ class RequestBook:
         found: dict[str, list[CheckRequest]] = {}
         for student in self.course.handed_in(self.assignment.name):
             folder = self.course.submitted(student, self.assignment.name)
-            paths = [Path(entry) for entry in os.scandir(folder) if entry.name.casefold() in _NAMES]
+            names = sorted(os.listdir(folder))
+            self.problems += [
+                f"{printable(student)}: {printable(str(folder / name))} isn't a plain text: read it, or ask for requests.txt"
+                for name in names
+                if _OTHER.fullmatch(name)
+            ]
+            paths = [folder / name for name in names if LETTER.fullmatch(name)]
             if not paths:
                 continue
             texts = {path: handed_in_letter(path) for path in paths}

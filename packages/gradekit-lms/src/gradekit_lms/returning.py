@@ -5,9 +5,10 @@ github.com/moodle/moodle finds a student by the number in a name), Canvas with t
 (`infer_comment_context_from_filename` in github.com/instructure/canvas-lms finds the student and the file by theirs).
 """
 
+import os
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,11 +66,21 @@ def return_pages(course: RunningCourse, assignment: Assignment) -> Returned:
     for product, found in pages.items():
         path = folder_of(assignment) / f"pages-for-{product.lower()}.zip"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, page in sorted(found.items()):
-                archive.write(page, name)
+        write_zip(path, found)
         returned.files[path] = len(found)
     return returned
+
+
+def write_zip(path: Path, files: Mapping[str, Path]) -> None:
+    """Write a zip with these files, by their names in it, or leave what is there."""
+    unfinished = path.with_suffix(".unfinished")
+    try:
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, file in sorted(files.items()):
+                archive.write(file, name)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _reason(

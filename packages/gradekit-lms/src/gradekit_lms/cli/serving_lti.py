@@ -59,9 +59,9 @@ def _lti(options: argparse.Namespace) -> int:
         print_lines(people.settle(course, store, *options.user))
         return 0
     if options.roster:
-        lines = people.add_rosters(course, launches.Tool(settings, store.key), store)
+        lines, all_given = people.add_rosters(course, launches.Tool(settings, store.key), store)
         print_lines(lines or ["no assignment has been opened from an LMS that offers its roster"])
-        return int(not lines)
+        return int(not (lines and all_given))
     service.serve_lti(course, lambda: print_lines([f"{settings.address} is served at {settings.listen}"]))
     return 0
 

@@ -13,7 +13,7 @@ from gradekit_lms.git.hardened import Git, GitError, GitFile, Unusable
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import Fetched, GitStore, Seen
-from gradekit_lms.hand_in_store import after, is_untouched
+from gradekit_lms.hand_in_store import after, is_untouched, letter_in
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: a pointer is smaller than this
@@ -166,6 +166,10 @@ class Looker:
             )
         contents = dict(self._contents(folder, chosen))
         if is_untouched(Path(self._job.release) / assignment, contents):
+            if letter := letter_in(contents):
+                raise Unusable(
+                    f"has {letter} beside the notebook as it was handed out, so neither was handed in: push it with the answers"
+                )
             return f"{assignment}: as it was handed out"
         assert seen.first is not None
         fetched = Fetched(

@@ -10,7 +10,7 @@ from gradekit.course.files import read_json
 from gradekit.course.printing import did_you_mean, printable, quoted
 from gradekit.grading.roster import Roster
 from gradekit.grading.running_course import RunningCourse
-from gradekit.nbgrader_plugin.course_folders import usable_name
+from gradekit.nbgrader_plugin.course_folders import look_alike, usable_name
 from gradekit_lms.lti.launches import CLAIM, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Person
@@ -64,7 +64,7 @@ class People:
         if odd or value.startswith(".") or "/" in value or len(value) > _LONGEST:
             raise Unknown(f"nbgrader can't handle a student named {printable(value)}")
         with self._course.gradebook() as book:
-            for student in Roster(book.students).by_id(value):
+            for student in (each.id for each in book.students if look_alike([each.id, value])):
                 raise Unknown(
                     f"the gradebook has a student {printable(student)}, who may be somebody else. "
                     f"{_settling(student, issuer, user)}"
@@ -79,8 +79,12 @@ class People:
         return found[0] if found else ""
 
 
-def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> list[str]:
-    """Add the learners of the classes from which assignments were opened to the gradebook; returns what was done."""
+def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> tuple[list[str], bool]:
+    """Add the learners of the classes from which assignments were opened to the gradebook.
+
+    Returns what was done, and whether each class gave its roster.
+    """
+    all_given = True
     people, lines = People(course, store, tool.settings.student), []
     for path in sorted(store.classes.glob("[!.]*.json")):
         found = read_json(path, Class)
@@ -95,6 +99,7 @@ def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> list[str]
             service = NamesRolesProvisioningService(connector, {"context_memberships_url": found.memberships})
             members = [dict(member) for member in service.get_members()]
         except Exception as error:  # whatever an LMS answers, the other classes have theirs
+            all_given = False
             lines.append(f"{name}: no roster: {printable(f'{type(error).__name__}: {error}')}")
             continue
         new = 0
@@ -113,7 +118,7 @@ def add_rosters(course: RunningCourse, tool: Tool, store: LtiStore) -> list[str]
                 continue
             new += _add(course, student, member)
         lines.append(f"{name}: {len(members)} members, {new} of them new in the gradebook")
-    return lines
+    return lines, all_given
 
 
 def _add(course: RunningCourse, student: str, member: dict[str, Any]) -> bool:

@@ -34,7 +34,7 @@ from gradekit_lms.git.fetching import held_lock
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import Fetched, GitStore, Problem
 from gradekit_lms.git.way import RESULT_FILE
-from gradekit_lms.hand_in_store import after, is_untouched, log_line, wrong_name
+from gradekit_lms.hand_in_store import after, is_untouched, letter_in, log_line, wrong_name
 from gradekit_lms.runner.http_way import STORE, HttpJob
 from gradekit_lms.runner.keys import SigningKey, read_keys
 from gradekit_lms.runner.send import PLACE, signature
@@ -76,7 +76,7 @@ class Nonces:
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, threading.Lock()
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
         # a process that was killed may have left half a line, whose request was not answered
         pairs = [line.split(" ") for line in lines if _USED.fullmatch(line)]
         self._used = {name: int(when) for when, name in pairs}
@@ -124,6 +124,11 @@ class HandIns:
         size = _require_files(sent.files, self._job.max_bytes)
         digest = _digest_of(sent.files)
         if is_untouched(Path(self._job.release) / sent.assignment, sent.files):
+            if letter := letter_in(sent.files):
+                raise RequestRefused(
+                    400,
+                    f"{letter} came with the notebook as it was handed out, so neither was handed in: send it with your answers",
+                )
             sentence = "the notebook is as it was handed out, so there is nothing to hand in"
             return {"state": "untouched", "sentence": sentence}
         now = datetime.now(UTC)
@@ -174,7 +179,10 @@ class HandIns:
             return "held", f"handed in; the result comes at {time_in_words(record.due)}"
         status, name = read_status(self._root), printable(f"{fetched.student} {fetched.assignment}")
         handed_in = f"handed in at {time_in_words(fetched.handed_in)}"
-        if any((each.name, each.reason) == (name, handed_in) for each in status.late_ones):
+        listed = any((each.name, each.reason) == (name, handed_in) for each in status.late_ones)
+        # only the last are listed
+        unlisted = status.late > len(status.late_ones) and not status.waiting and record is None
+        if listed or unlisted:
             return "late", f"{handed_in}, after the deadline: your instructor decides, so ask"
         others = [
             each for _, each in self._store.of(fetched.student, fetched.assignment) if not self._record(each)

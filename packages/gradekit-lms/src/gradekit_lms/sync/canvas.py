@@ -3,6 +3,7 @@
 import contextlib
 import json
 import logging
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from canvasapi.requester import Requester
 from canvasapi.submission import Submission as CanvasSubmission
 from canvasapi.upload import Uploader
 
-from gradekit_lms.sync.connection import Connection
+from gradekit_lms.sync.connection import _AGAIN, Connection
 from gradekit_lms.sync.lms import LmsPerson, LmsSubmission, Remote, RemoteFile, Result
 
 #: files of these kinds of submission are the student's
@@ -71,7 +72,7 @@ class Canvas:
         attached = getattr(found, "attachments", None) or []
         items = [item if isinstance(item, dict) else vars(item) for item in attached]
         files = tuple(
-            RemoteFile(str(item["id"]), str(item["display_name"]), int(item["size"]), str(item["url"]))
+            RemoteFile.told(item["id"], item["display_name"], item.get("size"), item.get("url"))
             for item in items
             if kind == _UPLOAD
         )
@@ -111,7 +112,8 @@ class Canvas:
     def _asking(self, what: str) -> Iterator[None]:
         """Raise the errors of canvasapi as sentences."""
         try:
-            yield
+            with self._connection.understanding(what):
+                yield
         except exceptions.InvalidAccessToken as error:
             raise self._connection.refused(_said(error)) from None
         except (exceptions.Unauthorized, exceptions.Forbidden) as error:
@@ -124,17 +126,14 @@ class Canvas:
             ) from None
         except exceptions.CanvasException as error:
             raise self._connection.error(_said(error)) from None
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise self._connection.error(
-                f"its answer about {what} can't be understood ({type(error).__name__}): "
-                "is c.LmsSync.address that of Canvas?"
-            ) from None
 
 
 def _said(error: exceptions.CanvasException) -> str:
     """The message in Canvas's answer."""
     told = error.message
     if isinstance(told, str):
+        if re.search(r"status code 5|processing your request", told):  # canvasapi's own, if Canvas failed
+            return f"{told}: {_AGAIN}"
         with contextlib.suppress(ValueError):
             told = json.loads(told)
     if isinstance(told, dict):

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -71,6 +71,17 @@ class Connection(requests.Session):
             if number < _TRIES - 1:
                 time.sleep(min(wait, _LONGEST_WAIT))
         raise LmsAway(f"{failure}: {_AGAIN}")
+
+    @contextlib.contextmanager
+    def understanding(self, what: str) -> Iterator[None]:
+        """Raise the errors of an answer of another form as a sentence."""
+        try:
+            yield
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise self.error(
+                f"its answer about {what} can't be understood ({type(error).__name__}): "
+                f"is c.LmsSync.address that of {self.product}?"
+            ) from None
 
     def error(self, text: object) -> LmsError:
         """An error with what the LMS said, which may repeat the request."""

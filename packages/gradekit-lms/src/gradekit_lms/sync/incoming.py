@@ -20,6 +20,7 @@ from gradekit.course.printing import counted
 from gradekit.grading.roster import Roster, only
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.archives import HarmlessExtractor
+from gradekit.nbgrader_plugin.course_folders import look_alike
 from gradekit.submission.extra_files import TIMESTAMP
 from gradekit.watch.exchange import put_all_back, replacing
 from gradekit_lms.claims import Claim, Report
@@ -32,7 +33,7 @@ _ID = re.compile(r"\w[\w.@-]*")
 #: headings that are repeated until the student hands in again
 _LASTING = (Report.NO_NOTEBOOK, Report.UNCLEAR, Report.LEFT)
 _LEFT = "Not downloaded"
-_OWN = (
+OWN = (
     "Not collected, since submitted/ has another version, which did not come from this command. To collect from the LMS, "
     "move these folders away, and run the command again"
 )
@@ -48,7 +49,7 @@ def match_people(
     with course.gradebook() as gradebook:
         entries = {student.id: student for student in gradebook.students}
         roster = Roster(entries.values())
-        for person in people:
+        for person in {each.number: each for each in people}.values():  # one may be on two pages of the list
             try:
                 known = roster.by_number(person.number) or roster.by_id(person.id)
                 student = only(known or roster.by_email(person.email), person.shown) or person.id
@@ -56,7 +57,14 @@ def match_people(
                 notes["Not matched with a student"].append(str(error))
                 continue
             number = entries[student].lms_user_id if student in entries else None
-            if student not in entries and not _ID.fullmatch(student):
+            like = [each for each in entries if student not in entries and look_alike([each, student])]
+            if like:
+                notes[
+                    "Not added, since the gradebook has a name like theirs. If it is the same person, write the number into a file "
+                    "with the columns id and lms_user_id, and run `nbgrader db student import new.csv`; if not, add them with "
+                    "`nbgrader db student add ID --lms-user-id NUMBER`"
+                ].append(f"{student}, {person.shown}: {', '.join(like)} in the gradebook")
+            elif student not in entries and not _ID.fullmatch(student):
                 what = (
                     f"the id {student!r}, which can't name a folder" if student else "no login or ID number"
                 )
@@ -224,7 +232,7 @@ class Incoming:
             taken = state.taken.get(student)
             digest = self._put(student, submission, files.get(student, []), taken)
             if digest is None:
-                notes[_OWN].append(student)
+                notes[OWN].append(student)
                 continue
             for heading, line in own[student]:
                 notes[heading].append(line)
@@ -265,6 +273,10 @@ class Incoming:
                 yield f"{file.name} (its name can't be used: it is empty or too long, or points elsewhere)"
             elif file.size > self._max_bytes:
                 yield f"{file.name} ({file.size / 1e6:.0f} MB, more than c.LmsSync.max_megabytes)"
+            elif not file.url:
+                raise LmsError(
+                    f"{file.name} can't be downloaded now: it may be locked, or still be checked in the LMS. See its page there"
+                )
             else:
                 path = folder / place
                 number = 0

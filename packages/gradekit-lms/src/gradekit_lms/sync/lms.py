@@ -48,6 +48,12 @@ class RemoteFile:
     size: int
     url: str = field(repr=False)
 
+    @classmethod
+    def told(cls, number: object, name: object, size: object, url: object) -> "RemoteFile":
+        """The file as the LMS tells it, without an address if it is kept back: locked, or still to be checked for viruses."""
+        offered = isinstance(size, int | str) and size != "" and isinstance(url, str)
+        return cls(str(number), str(name), int(size) if offered else 0, url if offered else "")  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True)
 class LmsSubmission:

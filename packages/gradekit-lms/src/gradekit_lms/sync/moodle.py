@@ -3,6 +3,7 @@
 moodlepy wasn't used: it needs attrs and cattrs of 2022, and neither uploads nor downloads files.
 """
 
+import contextlib
 import html
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -30,7 +31,8 @@ class Moodle:
         self._token, self._course = token, course
 
     def people(self) -> list[LmsPerson]:
-        return [_person(user) for user in self._users if _is_student(user)]
+        with self._connection.understanding(f"the users of course {self._course}"):
+            return [_person(user) for user in self._users if _is_student(user)]
 
     @cached_property
     def _users(self) -> list[dict[str, Any]]:
@@ -61,6 +63,10 @@ class Moodle:
         return self._assignments[number]
 
     def read(self, assignment: int) -> Remote:
+        with self._connection.understanding(f"assignment {assignment}"):
+            return self._read(assignment)
+
+    def _read(self, assignment: int) -> Remote:
         about = self._assignment(assignment)
         if about["grade"] <= 0:
             raise self._connection.error(
@@ -94,7 +100,9 @@ class Moodle:
             return (str(found["userid"]),)
         group = found.get("groupid", 0)
         students = [user for user in self._users if _is_student(user)]
-        return tuple(str(u["id"]) for u in students if group in [each["id"] for each in u.get("groups", [])])
+        return tuple(
+            str(u["id"]) for u in students if group in [each["id"] for each in u.get("groups") or []]
+        )
 
     def download(self, file: RemoteFile, path: Path) -> None:
         if not file.url.startswith(f"{self._connection.address}/"):
@@ -112,7 +120,9 @@ class Moodle:
         )
         length = answer.headers.get("Content-Length", "")
         if answer.status_code != 200 or (length.isdecimal() and int(length) != file.size):
-            self._checked(answer, "pluginfile.php")  # errors have the status 200
+            with contextlib.suppress(ValueError):  # errors have the status 200
+                answer.json()
+                self._checked(answer, "pluginfile.php")
             raise self._connection.error(f"{path.name} can't be downloaded ({answer.status_code})")
         self._connection.save(answer, path, file.size)
 
@@ -204,7 +214,7 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def _is_student(user: dict[str, Any]) -> bool:
     """Everybody is, if the token's owner may not see roles."""
-    roles = [role.get("shortname") for role in user.get("roles", [])]
+    roles = [role.get("shortname") for role in user.get("roles") or []]
     return not roles or "student" in roles
 
 
@@ -223,7 +233,7 @@ def _submission(found: dict[str, Any], owners: tuple[str, ...]) -> LmsSubmission
             for each in area.get("files", []):
                 name = f"{each.get('filepath', '/').strip('/')}/{each['filename']}".lstrip("/")
                 key = f"{name}@{each.get('timemodified', 0)}"
-                files.append(RemoteFile(key, name, int(each["filesize"]), str(each["fileurl"])))
+                files.append(RemoteFile.told(key, name, each.get("filesize"), each.get("fileurl")))
     draft = found["status"] == "draft"
     without = "has only a draft so far" if draft else "" if files else "handed in without files"
     time = datetime.fromtimestamp(found["timemodified"], UTC)

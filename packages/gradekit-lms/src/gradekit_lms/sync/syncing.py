@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,14 +11,14 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.table import locked_class_table
+from gradekit.report.table import Row, locked_class_table
 from gradekit.verdict.results import score_in_words
 from gradekit_lms.claims import lines_of_report
 from gradekit_lms.exports import StudentScore, remark
 from gradekit_lms.returning import pages_of
 from gradekit_lms.sync.connection import LmsAway, LmsError
-from gradekit_lms.sync.incoming import Incoming, match_people, would_collect
-from gradekit_lms.sync.lms import Lms, LmsSync, Notes, Remote, Result, Sent, State, folder_of_state
+from gradekit_lms.sync.incoming import OWN, Incoming, match_people, would_collect
+from gradekit_lms.sync.lms import Lms, LmsSync, Notes, Remote, Result, Sent, State, Taken, folder_of_state
 
 #: below this, two scores are the same: Moodle keeps five decimals
 _CLOSE = 1e-4
@@ -34,7 +34,7 @@ class Synced:
 
     done: list[str] = field(default_factory=list)
     notes: Notes = field(default_factory=lambda: defaultdict(list))
-    failed: CourseError | None = None
+    failed: CourseError | OSError | None = None
 
     def lines(self) -> Iterator[str]:
         yield from self.done
@@ -93,7 +93,7 @@ def synchronize(
             _say(synced, dry_run, "students", "added", added)
             for assignment in assignments:
                 _exchange(course, lms, assignment, students, settings, synced, dry_run)
-        except CourseError as error:
+        except (CourseError, OSError) as error:
             synced.failed = error
     if not synced.done and not synced.failed:
         synced.done.append("nothing to do: all that can be exchanged was exchanged before")
@@ -167,7 +167,7 @@ class OutgoingResult:
     def wanted(self, remote: Remote, state: State, notes: Notes) -> list[tuple[str, Result]]:
         """The results that the LMS doesn't have yet, by student."""
         found = []
-        for student, result in self._results(remote, notes):
+        for student, result in self._results(remote, state, notes):
             number, sent = self._numbers[student], state.sent.get(student)
             there = remote.scores.get(number)
             same = there is not None and abs(there - result.score) < _CLOSE
@@ -193,16 +193,17 @@ class OutgoingResult:
         state.sent[student] = Sent(result.mark, result.score)
         state.save(self._course.root, self._assignment.name)
 
-    def _results(self, remote: Remote, notes: Notes) -> Iterator[tuple[str, Result]]:
-        name = self._assignment.name
+    def _results(self, remote: Remote, state: State, notes: Notes) -> Iterator[tuple[str, Result]]:
+        name, product = self._assignment.name, self._lms.product
+        there = {number: each.stamp for each in remote.submissions for number in each.owners}
         table = locked_class_table(self._course, self._assignment)
         maximum = sum(table.maximum.values())
         factor = 1.0
         if abs(maximum - remote.maximum) > _CLOSE and any(row.total is not None for row in table.rows):
             if not (self._settings.scale and maximum and remote.maximum):
+                scale = ", or set c.LmsSync.scale = True" if maximum and remote.maximum else ""
                 notes["No scores sent"].append(
-                    f"{name} has {maximum:g} points here and {remote.maximum:g} in {self._lms.product}: change them "
-                    "there, or set c.LmsSync.scale = True"
+                    f"{name} has {maximum:g} points here and {remote.maximum:g} in {product}: change them there{scale}"
                 )
                 return
             factor = remote.maximum / maximum
@@ -215,12 +216,7 @@ class OutgoingResult:
             reason = ""
             if self._settings.pages:
                 pages, reason = pages_of(self._course, row.student, self._assignment, row.notebooks)
-            if row.student not in self._numbers:
-                reason = f"no student of the course in {self._lms.product}"
-            elif self._course.is_newer(row.student, name):
-                reason = f"handed in again since: `gradekit autograde {quoted(name)}`"
-            elif row.waiting:
-                reason = "awaiting manual grading"
+            reason = self._why_not(row, state.taken.get(row.student), there, notes) or reason
             if reason:
                 notes[f"Not sent: {reason}"].append(row.student)
                 continue
@@ -232,3 +228,21 @@ class OutgoingResult:
                 digest.update(page.read_bytes())
             mark = f"[gradekit {digest.hexdigest()[:10]}]"
             yield row.student, Result(sent, f"{text} {mark}", mark, pages)
+
+    def _why_not(self, row: Row, taken: Taken | None, there: Mapping[str, str], notes: Notes) -> str:
+        """Why a student's result can't be sent, whether there is a page or not; empty if it can.
+
+        Args:
+            there: by number, the stamps of the newest attempts, to which a score would belong.
+        """
+        student, product = row.student, self._lms.product
+        if student not in self._numbers:
+            return f"no student of the course in {product}"
+        if self._course.is_newer(student, self._assignment.name):
+            return f"handed in again since: `gradekit autograde {quoted(self._assignment.name)}`"
+        stamp = there.get(self._numbers[student])
+        if taken and stamp != taken.stamp and student not in notes.get(OWN, []):
+            if stamp:
+                return f"{product} has a newer attempt, which was not collected"
+            return f"{product} no longer has the submission that was collected"
+        return "awaiting manual grading" if row.waiting else ""
