@@ -142,7 +142,8 @@ class GradescopeCollector(Collector):
     def claim(self, path: Path) -> Claim:
         for match, place, _ in self.matches(path):
             metadata = _metadata(place.parent / _METADATA).get(match["submission"])
-            submitters = metadata.get(":submitters") if isinstance(metadata, dict) else None
+            metadata = metadata if isinstance(metadata, dict) else {}
+            submitters = metadata.get(":submitters")
             if not submitters or not all(isinstance(each, dict) for each in submitters):
                 raise CourseError(f"{_METADATA} has no entry for {match['submission']}: export with metadata")
             students = tuple(dict.fromkeys(map(self._student, submitters)))

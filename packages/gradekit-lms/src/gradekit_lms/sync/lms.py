@@ -51,8 +51,9 @@ class RemoteFile:
     @classmethod
     def told(cls, number: object, name: object, size: object, url: object) -> "RemoteFile":
         """The file as the LMS tells it, without an address if it is kept back: locked, or still to be checked for viruses."""
-        offered = isinstance(size, int | str) and size != "" and isinstance(url, str)
-        return cls(str(number), str(name), int(size) if offered else 0, url if offered else "")  # type: ignore[arg-type]
+        if not (isinstance(size, int) and isinstance(url, str)):
+            size, url = 0, ""
+        return cls(str(number), str(name), size, url)
 
 
 @dataclass(frozen=True)
