@@ -324,7 +324,7 @@ def test_every_attack_is_refused_in_one_sentence_and_nothing_is_lost_or_doubled(
     more = request(
         key=students.keys["ben"], student="ben", body=sent({"double.ipynb": b"y" * 990_000})
     ).send()
-    assert "exceed 2 MB in all" in refusal(413, more)
+    assert "all hand-ins of a student may have 2 MB" in refusal(413, more)
     assert [len(students.hand_ins(name)) for name in ("ada", "ben")] == [1, 2]
     assert not list(students.root.rglob("double.ipynb.*")) and not any(endpoint._sending)
 

@@ -109,7 +109,7 @@ def test_names_that_lead_elsewhere_are_refused(lti):
     before = {path for path in lti.course.root.parent.rglob("*") if "lti" not in path.parts}
     for name in BAD_NAMES:
         refused(ada.hand_in(page, lti.notebook(), (name, b"x")), 400, "Nothing was handed in: ")
-    refused(ada.hand_in(page, lti.notebook(), ("a.py", b"1"), ("a.py", b"2")), 400, "Two files")
+    refused(ada.hand_in(page, lti.notebook(), ("a.py", b"1"), ("a.py", b"2")), 400, "two files have the same name")
     assert lti.uploads() == []
     assert {path for path in lti.course.root.parent.rglob("*") if "lti" not in path.parts} == before
 
@@ -117,7 +117,7 @@ def test_names_that_lead_elsewhere_are_refused(lti):
 def test_what_is_no_hand_in_is_refused_with_the_reason(lti):
     ada = Browser(lti.lms, "ada")
     page = ada.open()
-    refused(ada.hand_in(page, ("notes.txt", b"x")), 400, "needs a notebook")
+    refused(ada.hand_in(page, ("notes.txt", b"x")), 400, "there is no notebook")
     refused(
         ada.hand_in(page, ("timestamp.txt", b"x")),
         400,
@@ -126,8 +126,8 @@ def test_what_is_no_hand_in_is_refused_with_the_reason(lti):
     nothing = f'--x\r\nContent-Disposition: form-data; name="seal"\r\n\r\n{value_of(page, "seal")}\r\n--x\r\n'
     nothing += 'Content-Disposition: form-data; name="files"; filename=""\r\n\r\n\r\n--x--\r\n'  # as browsers send it
     kind = {"Content-Type": "multipart/form-data; boundary=x", "Origin": lti.lms.tool}
-    refused(ada.post(page.url, content=nothing, headers=kind), 400, "No file was chosen")
-    refused(ada.hand_in(page), 400, "needs a notebook")
+    refused(ada.post(page.url, content=nothing, headers=kind), 400, "no file was chosen")
+    refused(ada.hand_in(page), 400, "there is no notebook")
     released = (lti.course.root / "release" / NAME / "double.ipynb").read_bytes()
     refused(ada.hand_in(page, ("double.ipynb", released)), 400, "as it was handed out")
     assert lti.uploads() == []

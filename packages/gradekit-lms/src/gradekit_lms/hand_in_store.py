@@ -6,18 +6,21 @@ leaves all of it or nothing.
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import secrets
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gradekit.attempts import file_name
 from gradekit.course.files import STATE_FOLDER, read_json, write_atomically, write_json
@@ -30,6 +33,7 @@ from gradekit.watch.ways import HandIn, Look, Refusal, Source
 
 _STEP = timedelta(microseconds=1)
 _NAME_BYTES = 255
+SAME_NAME = "two files have the same name: rename one"
 
 
 class Kept(Struct, frozen=True):
@@ -43,6 +47,19 @@ class Kept(Struct, frozen=True):
     assignment: str
     handed_in: datetime
     size: int
+
+    @property
+    def content(self) -> object:
+        """What two hand-ins of a student in a row don't share."""
+        return None
+
+
+class NotTaken(Exception):
+    """What was sent is no hand-in: the status of the answer, and one sentence without its full stop."""
+
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
 
 
 _Kept = TypeVar("_Kept", bound=Kept)
@@ -65,15 +82,16 @@ class HandInStore(Generic[_Kept, _Out]):
         self.lock = self.folder / "lock"
         self._changed = self.folder / "changed"
         self._kept, self._out = kept, out
+        self._taking = threading.Lock()
         self._read: dict[Path, _Kept] = {}
 
-    def all(self) -> Iterator[tuple[Path, _Kept]]:
-        """Every hand-in that can be read: the folder of its files, and what is known about it."""
-        return self._in(self.hand_ins.glob("*/*/*/hand-in.json"))
+    def records(self) -> list[Path]:
+        """The files with what is known of each hand-in."""
+        return list(self.hand_ins.glob("*/*/*/hand-in.json"))
 
-    def damaged(self) -> Iterator[Path]:
-        """The records of hand-ins that can't be read, as after a power failure."""
-        return (path for path in self.hand_ins.glob("*/*/*/hand-in.json") if self._at(path) is None)
+    def all(self) -> Iterator[tuple[Path, _Kept]]:
+        """Every hand-in whose record can be read: the folder of its files, and what is known about it."""
+        return self._in(self.records())
 
     def of(self, student: str, assignment: str) -> list[tuple[Path, _Kept]]:
         """A student's hand-ins for an assignment, oldest first."""
@@ -89,6 +107,26 @@ class HandInStore(Generic[_Kept, _Out]):
         """The bytes of all hand-ins of a student."""
         paths = (self.hand_ins / file_name(student)).glob("*/*/hand-in.json")
         return sum(kept.size for _, kept in self._in(paths))
+
+    def take(self, kept: _Kept, files: Mapping[str, bytes], most: int, label: str) -> tuple[_Kept, bool]:
+        """Store what was sent now, unless the last hand-in has the same content; returns it, and whether it is new.
+
+        Raises:
+            NotTaken: all hand-ins of the student would be more than `most` bytes.
+        """
+        with self._taking:
+            earlier = self.of(kept.student, kept.assignment)
+            last = earlier[-1][1] if earlier else None
+            if last is not None and last.content == kept.content:
+                return last, False
+            if self.size_of(kept.student) + kept.size > most:
+                limit = f"{most / 10**6:g} MB"
+                raise NotTaken(
+                    413, f"all hand-ins of a student may have {limit}: ask your instructor for more"
+                )
+            kept = replace(kept, handed_in=after(kept.handed_in, last))
+            self.keep(kept, files.items(), label)
+        return kept, True
 
     def keep(self, kept: _Kept, files: Iterable[tuple[str, bytes]], label: str) -> None:
         """Store a hand-in. The paths of its files must have been checked.
@@ -184,10 +222,10 @@ class StoredSource(Source, Generic[_Kept]):
     def look(self) -> Look:
         self._stamp, self._look_again = self._in_store.stamp(), False
         look = Look()
-        found = list(self._in_store.all())
+        found = dict(self._in_store.all())
         with self._course.gradebook() as book:
-            doubtful = in_doubt({kept.student for _, kept in found}, book)
-        for folder, kept in found:
+            doubtful = in_doubt({kept.student for kept in found.values()}, book)
+        for folder, kept in found.items():
             if kept.student not in doubtful:
                 look.add(folder, self._hand_in(folder, kept))
         for student in sorted(doubtful):
@@ -197,7 +235,7 @@ class StoredSource(Source, Generic[_Kept]):
                 f"one comes from and `rm -r {quoted(place)}`; if not, `nbgrader db student add {in_shell(student)}`"
             )
             look.refused.append(Refusal(place, reason, student, name=ascii(student)))
-        for path in self._in_store.damaged():
+        for path in (each for each in self._in_store.records() if each.parent / "files" not in found):
             student, assignment = (folder.name for folder in (path.parents[2], path.parents[1]))
             reason = f"can't be read: restore it from a backup, or run `rm -r {quoted(path.parent)}` and have it handed in again"
             look.refused.append(Refusal(path.parent, reason, student, assignment, str(path)))
@@ -229,6 +267,32 @@ def is_untouched(release: Path, contents: dict[str, bytes]) -> bool:
     """Whether all notebooks are those in the released assignment, to the byte."""
     notebooks = {name: content for name, content in contents.items() if is_notebook(name)}
     return all(_content_of(release / name) == content for name, content in notebooks.items())
+
+
+def require_files(files: Mapping[str, bytes], most_files: int, most_bytes: int) -> int:
+    """The bytes of all files that were sent.
+
+    Raises:
+        NotTaken: they can't be a hand-in.
+    """
+    if len(files) > most_files:
+        raise NotTaken(400, f"there are more than {most_files} files: send the notebook, and what it needs")
+    for name in files:
+        if reason := wrong_name(name):
+            raise NotTaken(400, f"{printable(name, 80)} {reason}")
+    if len({name.casefold() for name in files}) < len(files):
+        raise NotTaken(400, SAME_NAME)
+    if not any(map(is_notebook, files)):
+        raise NotTaken(400, "there is no notebook: send the .ipynb file")
+    if (size := sum(map(len, files.values()))) > most_bytes:
+        raise NotTaken(413, f"the files have more than {most_bytes / 10**6:g} MB: send less")
+    return size
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """By which equal files are recognized."""
+    names = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
+    return hashlib.sha256(json.dumps(names).encode()).hexdigest()
 
 
 #: what browsers, Canvas and editors make of `requests.txt`, in which students say what they think is wrong about a check

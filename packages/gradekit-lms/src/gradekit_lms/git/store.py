@@ -29,6 +29,10 @@ class Fetched(Kept, frozen=True):
     left_out: tuple[tuple[str, str], ...] = ()
     link: str = ""
 
+    @property
+    def content(self) -> str:
+        return self.tree
+
 
 class Seen(Struct):
     """What is known of a repository.

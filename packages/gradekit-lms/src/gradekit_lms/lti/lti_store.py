@@ -42,6 +42,10 @@ class Upload(Kept, frozen=True):
     digest: str
     target: Target
 
+    @property
+    def content(self) -> tuple[str, Target]:
+        return self.digest, self.target
+
 
 class Score(Struct, frozen=True):
     """A grade for the platform. `at` orders the grades of a student there; one that is sent twice has the same.

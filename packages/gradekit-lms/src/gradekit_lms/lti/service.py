@@ -5,7 +5,6 @@ The cookie of a session is sent to the addresses of its assignment only. Each us
 
 import asyncio
 import contextlib
-import hashlib
 import socket
 import threading
 from collections.abc import Callable
@@ -34,9 +33,16 @@ from gradekit.course import CourseError
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
-from gradekit.submission.extra_files import is_notebook
 from gradekit_lms.bounded_http import bound_server, host_and_port
-from gradekit_lms.hand_in_store import after, in_utc, is_untouched, log_line, wrong_name
+from gradekit_lms.hand_in_store import (
+    SAME_NAME,
+    NotTaken,
+    digest_of,
+    in_utc,
+    is_untouched,
+    log_line,
+    require_files,
+)
 from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Target, Upload
@@ -66,7 +72,7 @@ class Service:
         self._course, self._settings, self._store = course, settings, store
         self.tool = Tool(settings, store.key)
         self._people = People(course, store, settings.student)
-        self._adding, self._reading = threading.Lock(), asyncio.Semaphore(_READ_AT_ONCE)
+        self._reading = asyncio.Semaphore(_READ_AT_ONCE)
         self._pages, self._sessions = Pages(settings), Sessions(settings, self.tool.seals)
         self._refused_contexts: set[str] = set()
 
@@ -192,9 +198,15 @@ class Service:
             async with self._reading:
                 for found in form.getlist("files"):
                     if isinstance(found, UploadFile):
-                        name = _file_name(found.filename or "", files)
+                        name = found.filename or ""
+                        if name in files:
+                            raise NotTaken(400, SAME_NAME)
                         files[name] = await found.read()
+                if [*files] == [""]:
+                    raise NotTaken(400, "no file was chosen")
                 text = await run_in_threadpool(self._keep, session, files)
+        except NotTaken as error:
+            raise _refuse(error.code, f"Nothing was handed in: {error}.") from error
         finally:
             await form.close()
         return self._used(session, await run_in_threadpool(partial(self._page_of, session, text, waits=True)))
@@ -259,29 +271,17 @@ class Service:
 
     def _keep(self, session: SignedIn, files: dict[str, bytes]) -> str:
         """Store an upload; returns what to tell the student."""
-        if not any(is_notebook(name) for name in files):
-            raise _refuse(400, "A hand-in needs a notebook, a file that ends with .ipynb.")
-        if len(files) > self._settings.max_files:
-            raise _refuse(413, f"A hand-in may have {self._settings.max_files} files.")
+        size = require_files(files, self._settings.max_files, self._settings.max_megabytes * 10**6)
         student, assignment = session.student, session.assignment
-        folders = self._course.folders
-        if is_untouched(self._course.root / folders.release_directory / assignment, files):
-            raise _refuse(400, "This is the notebook as it was handed out, so nothing was handed in.")
-        size = sum(map(len, files.values()))
-        parts = [hashlib.sha256(name.encode() + b"\0" + files[name]).hexdigest() for name in sorted(files)]
-        digest = hashlib.sha256("".join(parts).encode()).hexdigest()
-        with self._adding:
-            earlier = self._store.of(student, assignment)
-            last = earlier[-1][1] if earlier else None
-            if last is not None and last.digest == digest and last.target == session.target:
-                return f"These files were handed in at {in_utc(last.handed_in)} already."
-            if self._store.size_of(student) + size > self._settings.max_total_megabytes * 10**6:
-                limit = self._settings.max_total_megabytes
-                raise _refuse(413, f"All hand-ins of a student may have {limit} MB. Ask your instructor.")
-            now = after(datetime.now(UTC), last)
-            kept = Upload(student, assignment, now, size, digest, session.target)
-            self._store.keep(kept, files.items(), digest[:12])
-        return f"Handed in at {in_utc(now)}: {', '.join(sorted(files))}."
+        if is_untouched(self._course.root / self._course.folders.release_directory / assignment, files):
+            raise NotTaken(400, "this is the notebook as it was handed out")
+        digest = digest_of(files)
+        kept = Upload(student, assignment, datetime.now(UTC), size, digest, session.target)
+        most = self._settings.max_total_megabytes * 10**6
+        kept, new = self._store.take(kept, files, most, digest[:12])
+        if not new:
+            return f"These files were handed in at {in_utc(kept.handed_in)} already."
+        return f"Handed in at {in_utc(kept.handed_in)}: {', '.join(sorted(files))}."
 
     def _page_of(self, session: SignedIn, text: str = "", waits: bool = False) -> Response:
         """The page of an assignment: the student's hand-ins, and the form, unless it waits for feedback and reloads itself."""
@@ -426,17 +426,6 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run([listener])
         stop.set()
-
-
-def _file_name(name: str, known: dict[str, bytes]) -> str:
-    """The name of an uploaded file, if a folder can have it."""
-    if not name:
-        raise _refuse(400, "No file was chosen, so nothing was handed in.")
-    if reason := wrong_name(name):
-        raise _refuse(400, f"Nothing was handed in: {printable(name)} {reason}.")
-    if name in known:
-        raise _refuse(400, f"Two files have the name {printable(name)}, so nothing was handed in.")
-    return name
 
 
 def _mapping(data: dict[str, Any], claim: str) -> dict[str, Any]:

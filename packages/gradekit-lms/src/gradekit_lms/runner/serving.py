@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
@@ -26,7 +26,6 @@ from gradekit.attempts import Attempts, Page, time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.printing import printable
-from gradekit.submission.extra_files import is_notebook
 from gradekit.watch.status import read_status
 from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
 from gradekit_lms.course_settings import run_job
@@ -34,7 +33,7 @@ from gradekit_lms.git.fetching import held_lock
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import Fetched, GitStore, Problem
 from gradekit_lms.git.way import RESULT_FILE
-from gradekit_lms.hand_in_store import after, is_untouched, letter_in, log_line, wrong_name
+from gradekit_lms.hand_in_store import NotTaken, digest_of, is_untouched, letter_in, log_line, require_files
 from gradekit_lms.runner.http_way import STORE, HttpJob
 from gradekit_lms.runner.keys import SigningKey, read_keys
 from gradekit_lms.runner.send import PLACE, signature
@@ -52,14 +51,6 @@ _TICK = 0.1
 _SIGNED = re.compile(r"[0-9]{1,12} [0-9a-f]{32} [0-9a-f]{64}")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"https://[\w.-]+(?::\d+)?(?:/[\w.-]+){1,8}", re.ASCII)
-
-
-class RequestRefused(Exception):
-    """A request is refused, with this status and one sentence."""
-
-    def __init__(self, code: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code = code
 
 
 class _Sent(msgspec.Struct):
@@ -109,48 +100,34 @@ class HandIns:
     """What students hand in, and what they get for it."""
 
     def __init__(self, job: HttpJob, store: GitStore) -> None:
-        self._job, self._store, self._lock = job, store, threading.Lock()
+        self._job, self._store = job, store
         self._root = Path(job.root)
 
     def take(self, key: SigningKey, body: bytes) -> dict[str, Any]:
         """Store a hand-in; one with the same files as the student's last is the last."""
         sent = _decoded(body)
         if sent.assignment not in assignments_in(Path(self._job.source)):
-            raise RequestRefused(
+            raise NotTaken(
                 404, f"the course has no assignment {_short(sent.assignment)}: check its name in the job"
             )
         if key.assignment not in ("", sent.assignment):
-            raise RequestRefused(403, f"this key is for {key.assignment} only: ask your instructor for one")
-        size = _require_files(sent.files, self._job.max_bytes)
-        digest = _digest_of(sent.files)
+            raise NotTaken(403, f"this key is for {key.assignment} only: ask your instructor for one")
+        size = require_files(sent.files, _FILES, self._job.max_bytes)
         if is_untouched(Path(self._job.release) / sent.assignment, sent.files):
             if letter := letter_in(sent.files):
-                raise RequestRefused(
+                raise NotTaken(
                     400,
                     f"{letter} came with the notebook as it was handed out, so neither was handed in: send it with your answers",
                 )
             sentence = "the notebook is as it was handed out, so there is nothing to hand in"
             return {"state": "untouched", "sentence": sentence}
-        now = datetime.now(UTC)
-        with self._lock:
-            earlier = [fetched for _, fetched in self._store.of(key.student, sent.assignment)]
-            last = earlier[-1] if earlier else None
-            if last is not None and last.tree == digest:
-                return {"state": "accepted", "id": last.commit}
-            if self._store.size_of(key.student) + size > self._job.max_total_bytes:
-                total = f"{self._job.max_total_bytes / 10**6:g} MB"
-                raise RequestRefused(
-                    413, f"your hand-ins exceed {total} in all: ask your instructor for more"
-                )
-            now = after(now, last)
-            name = os.urandom(20).hex()
-            linked = _REPOSITORY.fullmatch(sent.repository) and _COMMIT.fullmatch(sent.commit)
-            link = f"{sent.repository[:200]}/commit/{sent.commit}" if linked else ""
-            fetched = Fetched(
-                key.student, sent.assignment, now, size, None, name, digest, "http", "", link=link
-            )
-            self._store.add(fetched, sent.files.items())
-        return {"state": "accepted", "id": name}
+        name = os.urandom(20).hex()
+        linked = _REPOSITORY.fullmatch(sent.repository) and _COMMIT.fullmatch(sent.commit)
+        link = f"{sent.repository[:200]}/commit/{sent.commit}" if linked else ""
+        about = key.student, sent.assignment, datetime.now(UTC), size, None, name, digest_of(sent.files)
+        fetched = Fetched(*about, "http", "", link=link)
+        fetched, _ = self._store.take(fetched, sent.files, self._job.max_total_bytes, name[:12])
+        return {"state": "accepted", "id": fetched.commit}
 
     def state(self, key: SigningKey, name: str) -> dict[str, Any]:
         """What is known of a hand-in; only its student can ask."""
@@ -199,7 +176,7 @@ class HandIns:
         for fetched in self._of(key.student):
             if fetched.commit == name and key.assignment in ("", fetched.assignment):
                 return fetched
-        raise RequestRefused(404, "you have no such hand-in: check GRADEKIT_STUDENT, or hand in again")
+        raise NotTaken(404, "you have no such hand-in: check GRADEKIT_STUDENT, or hand in again")
 
     def _of(self, student: str) -> Iterator[Fetched]:
         for assignment in assignments_in(Path(self._job.source)):
@@ -246,20 +223,20 @@ class SignedServer(BoundedServer):
         keys = [key for key in self._keys if key.student == student]
         fitting = [key for key in keys or [SigningKey("", "")] if signs(key.key)]
         if not keys or not fitting:
-            raise RequestRefused(
+            raise NotTaken(
                 403,
                 "the signature is wrong: check GRADEKIT_STUDENT and GRADEKIT_KEY, or ask your instructor for a key",
             )
         return fitting[0]
 
     def require_turn(self, student: str) -> None:
-        """Raise RequestRefused if the student has sent too many requests in the last minute."""
+        """Raise NotTaken if the student has sent too many requests in the last minute."""
         with self._lock:
             times, now = self._times.setdefault(student, deque()), time.monotonic()
             while times and times[0] < now - 60:
                 times.popleft()
             if len(times) >= _PER_MINUTE:
-                raise RequestRefused(429, f"more than {_PER_MINUTE} requests came within a minute: wait one")
+                raise NotTaken(429, f"more than {_PER_MINUTE} requests came within a minute: wait one")
             times.append(now)
 
     @contextlib.contextmanager
@@ -267,7 +244,7 @@ class SignedServer(BoundedServer):
         """One body of a student at a time, so that nobody takes all threads."""
         with self._lock:
             if student in self._sending:
-                raise RequestRefused(429, "another hand-in of yours is on its way: wait for it")
+                raise NotTaken(429, "another hand-in of yours is on its way: wait for it")
             self._sending.add(student)
         try:
             yield
@@ -288,7 +265,7 @@ class _Request(BoundedRequest):
     def _answered(self, method: Any) -> None:
         try:
             method()
-        except RequestRefused as error:
+        except NotTaken as error:
             self._tell(error.code, {"error": f"{error}."})
         except OSError as error:
             if isinstance(error, ConnectionError | TimeoutError):
@@ -298,13 +275,13 @@ class _Request(BoundedRequest):
 
     def _take(self) -> None:
         if self.path != PLACE:
-            raise RequestRefused(404, "there is nothing at this address: check GRADEKIT_SERVER")
+            raise NotTaken(404, "there is nothing at this address: check GRADEKIT_SERVER")
         length = self.length()
         if length is None:
-            raise RequestRefused(411, "the request must say how long it is")
+            raise NotTaken(411, "the request must say how long it is")
         key, digest = self._signer()
         if length > self.server.max_bytes:
-            raise RequestRefused(
+            raise NotTaken(
                 413,
                 f"the files have more than {self.server.max_bytes / 10**6:.0f} MB as they are sent: send less",
             )
@@ -312,18 +289,16 @@ class _Request(BoundedRequest):
             self.allow(_BODY_SECONDS)
             body = self.rfile.read(length)
             if len(body) != length:
-                raise RequestRefused(
-                    408, f"the files did not arrive within {_BODY_SECONDS:g} seconds: try again"
-                )
+                raise NotTaken(408, f"the files did not arrive within {_BODY_SECONDS:g} seconds: try again")
             if hashlib.sha256(body).hexdigest() != digest:
-                raise RequestRefused(403, "the files are not those that were signed: send them again")
+                raise NotTaken(403, "the files are not those that were signed: send them again")
             taken = self.server.hand_ins.take(key, body)
         self._tell(202, taken)
 
     def _give(self) -> None:
         key, digest = self._signer()
         if digest != hashlib.sha256().hexdigest():
-            raise RequestRefused(403, "the request must be signed without a body")
+            raise NotTaken(403, "the request must be signed without a body")
         self._tell(200, self.server.hand_ins.state(key, self.path.removeprefix(f"{PLACE}/")))
 
     def _signer(self) -> tuple[SigningKey, str]:
@@ -333,7 +308,7 @@ class _Request(BoundedRequest):
             for name in ("Student", "Time", "Nonce", "Digest", "Signature")
         )
         if not _SIGNED.fullmatch(f"{when} {nonce} {digest}"):
-            raise RequestRefused(403, "the request isn't signed: send it with gradekit's send.py")
+            raise NotTaken(403, "the request isn't signed: send it with gradekit's send.py")
 
         def signs(key: str) -> bool:
             expected = signature(key, self.command, self.path, student, when, nonce, digest)
@@ -341,12 +316,10 @@ class _Request(BoundedRequest):
 
         key = self.server.key_for(unquote(student), signs)
         if abs(off := int(when) - time.time()) > _CLOCKS:
-            raise RequestRefused(
-                403, f"the clock there is {abs(off):.0f} seconds off: set it, and send again"
-            )
+            raise NotTaken(403, f"the clock there is {abs(off):.0f} seconds off: set it, and send again")
         self.server.require_turn(key.student)
         if not self.server.nonces.use(key.student, nonce, int(when)):
-            raise RequestRefused(409, "this request was sent before: sign it again")
+            raise NotTaken(409, "this request was sent before: sign it again")
         return key, digest
 
     def _tell(self, code: int, document: dict[str, Any]) -> None:
@@ -357,41 +330,13 @@ def _decoded(body: bytes) -> _Sent:
     try:
         return msgspec.json.decode(body, type=_Sent)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise RequestRefused(
+        raise NotTaken(
             400, "the request isn't JSON with assignment and files: send it with gradekit's send.py"
         ) from None
 
 
-def _require_files(files: dict[str, bytes], most: int) -> int:
-    """The bytes of all files, if they may be a hand-in."""
-    if len(files) > _FILES:
-        _refuse_files(f"there are more than {_FILES} files: send the notebook, and what it needs")
-    folded = set()
-    for name in files:
-        if reason := wrong_name(name):
-            _refuse_files(f"{_short(name)} {reason}")
-        folded.add(name.casefold())
-    if len(folded) < len(files):
-        _refuse_files("two files have the same name: rename one")
-    if not any(map(is_notebook, files)):
-        _refuse_files("there is no notebook: send the .ipynb file")
-    size = sum(map(len, files.values()))
-    if size > most:
-        raise RequestRefused(413, f"the files have more than {most / 10**6:g} MB: send less")
-    return size
-
-
-def _refuse_files(sentence: str) -> NoReturn:
-    raise RequestRefused(400, sentence)
-
-
 def _short(name: str) -> str:
     return printable(name[:80])
-
-
-def _digest_of(files: dict[str, bytes]) -> str:
-    names = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
-    return hashlib.sha256(json.dumps(names).encode()).hexdigest()
 
 
 def serve_ci_jobs(job: HttpJob) -> int:
