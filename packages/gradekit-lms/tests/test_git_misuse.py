@@ -204,3 +204,15 @@ def test_requests_beside_an_untouched_notebook_are_named(looks, work):
     (Path(found.job.release) / NAME / "double.ipynb").write_text(NOTEBOOK)
     work.write(double_ipynb=NOTEBOOK, requests_txt="double::test_value: why?").push()
     assert "requests.txt beside the notebook as it was handed out" in found.at(work.url).problem
+
+
+def test_a_repository_of_several_students_and_a_large_one_have_their_hand_ins(looks, work):
+    """Who has not handed in yet has done nothing wrong, and other folders may be full."""
+    found = looks()
+    (Path(found.job.release) / NAME).mkdir(parents=True)
+    (Path(found.job.release) / NAME / "double.ipynb").write_text("as handed out")
+    work.write(ada__double_ipynb=NOTEBOOK).push()
+    assert (found.at(work.url, "eve", folder="eve").problem, found.files("eve")) == ("", [])
+    work.write(**{"01_double__double_ipynb": NOTEBOOK} | {f"more__{number}_txt": "x" for number in range(60)})
+    work.push()
+    assert found.at(work.url, name="").problem == "" and len(found.files()) == 1

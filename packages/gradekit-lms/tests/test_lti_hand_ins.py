@@ -109,7 +109,9 @@ def test_names_that_lead_elsewhere_are_refused(lti):
     before = {path for path in lti.course.root.parent.rglob("*") if "lti" not in path.parts}
     for name in BAD_NAMES:
         refused(ada.hand_in(page, lti.notebook(), (name, b"x")), 400, "Nothing was handed in: ")
-    refused(ada.hand_in(page, lti.notebook(), ("a.py", b"1"), ("a.py", b"2")), 400, "two files have the same name")
+    refused(
+        ada.hand_in(page, lti.notebook(), ("a.py", b"1"), ("a.py", b"2")), 400, "two files have the same name"
+    )
     assert lti.uploads() == []
     assert {path for path in lti.course.root.parent.rglob("*") if "lti" not in path.parts} == before
 

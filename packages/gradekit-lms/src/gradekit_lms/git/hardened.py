@@ -334,9 +334,8 @@ def _reason(errors: bytes, code: int) -> str:
     told = [line for line in told if line.removeprefix("remote:").strip()]
     first = next((line for line in told if not line.startswith("remote: ")), told[0] if told else "")
     reason = first.split(": ", 1)[-1] if first.startswith(("fatal: ", "error: ")) else first
-    if (
-        b"dubious ownership" in errors
-    ):  # Git's advice would have no effect, since no settings of this account count
+    # what Git advises has no effect, since no settings of this account count
+    if b"dubious ownership" in errors:
         reason += ". Let the account that grades own it, or serve it by https or ssh"
     if b"redirect" in errors or b"returned error: 30" in errors:
         reason += ". The host redirects: write the new address into the roster"

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from gradekit.course.printing import printable
 from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP, is_notebook
-from gradekit_lms.git.hardened import Git, GitError, GitFile, Unusable
+from gradekit_lms.git.hardened import Git, GitError, GitFile, TooLarge, Unusable
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import Fetched, GitStore, Seen
@@ -118,14 +118,21 @@ class Looker:
         if not missing:
             return
         taken = tuple(f"{place}/" for name, place in places.items() if name in found)
-        entries = self._git.files(folder, self._git.tree(folder, commit), self._job.max_files)
+        try:
+            entries = self._git.files(folder, self._git.tree(folder, commit), self._job.max_files)
+        except TooLarge:
+            return  # each folder may have as many
         left = [entry for entry in entries if not os.fsdecode(entry.path).startswith(taken)]
         for name, place in missing.items():
             released = {path.name.casefold() for path in (Path(self._job.release) / name).glob("*.ipynb")}
             for entry in left:
                 path = PurePosixPath(os.fsdecode(entry.path))
-                folders = [str(each).casefold() for each in (path, *path.parents)]
-                if place.casefold() in folders or (path.name.casefold() in released):
+                is_like = place.casefold() in (str(each).casefold() for each in (path, *path.parents))
+                # other folders may be those of other students
+                is_named = path.name.casefold() in released and (
+                    not repository.folder or len(path.parts) == 1
+                )
+                if is_like or is_named:
                     reason = _why_not(entry) if str(path) == place else "is not there"
                     yield f"{name}: hand-ins are in the folder {place}, and {printable(str(path))} {reason}"
                     break
