@@ -272,6 +272,9 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         Elsewhere(f"{LMS}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
+    ("gradekit_lms/hand_in_store.py", "nbgrader db student add {}"): Elsewhere(
+        f"{LMS}/test_git_misuse.py::test_a_name_like_one_in_the_gradebook_is_left_to_a_person"
+    ),
     ("cli/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),
     ("gradekit_integrity/cli/defend.py", "gradekit defend {}"): Elsewhere(f"{INTEGRITY}/test_defend.py"),
@@ -297,8 +300,11 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_lms/sync/incoming.py", "nbgrader db student add ID --lms-user-id NUMBER"): Elsewhere(
         f"{LMS}/test_sync.py"
     ),
-    ("gradekit_lms/sync/incoming.py", "nbgrader db student import new.csv"): Elsewhere(
-        f"{LMS}/test_sync.py::test_a_student_with_a_new_number_is_matched_again_as_advised_and_keeps_the_name"
+    ("gradekit_lms/sync/incoming.py", "nbgrader db student import new.csv"): (
+        Elsewhere(
+            f"{LMS}/test_sync.py::test_a_student_with_a_new_number_is_matched_again_as_advised_and_keeps_the_name"
+        ),
+        Elsewhere(f"{LMS}/test_sync_misuse.py::test_a_login_like_one_of_the_gradebook_is_not_added_unasked"),
     ),
     ("gradekit_lms/sync/syncing.py", "gradekit autograde {}"): Elsewhere(f"{LMS}/test_sync.py"),
     ("gradekit_lms/sync/syncing.py", "gradekit lms sync"): Elsewhere(f"{LMS}/test_sync.py"),
