@@ -54,8 +54,8 @@ class Kept(Struct, frozen=True):
         return None
 
 
-class NotTaken(Exception):
-    """What was sent is no hand-in: the status of the answer, and one sentence without its full stop."""
+class RequestRefused(Exception):
+    """A request is refused, with the status of the answer and one sentence without its full stop."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -112,7 +112,7 @@ class HandInStore(Generic[_Kept, _Out]):
         """Store what was sent now, unless the last hand-in has the same content; returns it, and whether it is new.
 
         Raises:
-            NotTaken: all hand-ins of the student would be more than `most` bytes.
+            RequestRefused: all hand-ins of the student would be more than `most` bytes.
         """
         with self._taking:
             earlier = self.of(kept.student, kept.assignment)
@@ -121,7 +121,7 @@ class HandInStore(Generic[_Kept, _Out]):
                 return last, False
             if self.size_of(kept.student) + kept.size > most:
                 limit = f"{most / 10**6:g} MB"
-                raise NotTaken(
+                raise RequestRefused(
                     413, f"all hand-ins of a student may have {limit}: ask your instructor for more"
                 )
             kept = replace(kept, handed_in=after(kept.handed_in, last))
@@ -273,23 +273,25 @@ def require_files(files: Mapping[str, bytes], most_files: int, most_bytes: int) 
     """The bytes of all files that were sent.
 
     Raises:
-        NotTaken: they can't be a hand-in.
+        RequestRefused: they can't be a hand-in.
     """
     if len(files) > most_files:
-        raise NotTaken(400, f"there are more than {most_files} files: send the notebook, and what it needs")
+        raise RequestRefused(
+            400, f"there are more than {most_files} files: send the notebook, and what it needs"
+        )
     for name in files:
         if reason := wrong_name(name):
-            raise NotTaken(400, f"{printable(name, 80)} {reason}")
+            raise RequestRefused(400, f"{printable(name, 80)} {reason}")
     if len({name.casefold() for name in files}) < len(files):
-        raise NotTaken(400, SAME_NAME)
+        raise RequestRefused(400, SAME_NAME)
     if not any(map(is_notebook, files)):
-        raise NotTaken(400, "there is no notebook: send the .ipynb file")
+        raise RequestRefused(400, "there is no notebook: send the .ipynb file")
     if (size := sum(map(len, files.values()))) > most_bytes:
-        raise NotTaken(413, f"the files have more than {most_bytes / 10**6:g} MB: send less")
+        raise RequestRefused(413, f"the files have more than {most_bytes / 10**6:g} MB: send less")
     return size
 
 
-def digest_of(files: Mapping[str, bytes]) -> str:
+def files_digest(files: Mapping[str, bytes]) -> str:
     """By which equal files are recognized."""
     names = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
     return hashlib.sha256(json.dumps(names).encode()).hexdigest()

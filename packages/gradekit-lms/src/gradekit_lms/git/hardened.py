@@ -87,11 +87,11 @@ class GitError(Exception):
     """Git could not do what was asked; the message is a sentence without its full stop."""
 
 
-class Unusable(GitError):
+class UnusableCommit(GitError):
     """Git could read a commit, and what is in it can't be a hand-in, however often it is looked at."""
 
 
-class TooLarge(Unusable):
+class TooLarge(UnusableCommit):
     """More came than is allowed."""
 
 
@@ -204,7 +204,7 @@ class Git:
         for line in listing.split(b"\0")[:-1]:
             match = _ENTRY.fullmatch(line)
             if match is None:
-                raise Unusable("has a tree that can't be read")
+                raise UnusableCommit("has a tree that can't be read")
             mode, _, blob, size, path = match.groups()
             entries.append(GitFile(path, mode.decode(), blob.decode(), -1 if size == b"-" else int(size)))
         if len(entries) > most:
@@ -225,7 +225,7 @@ class Git:
         for entry in entries:
             header = f"{entry.blob} blob {entry.size}\n".encode()
             if out[at : at + len(header)] != header:
-                raise Unusable("has a file that can't be read")
+                raise UnusableCommit("has a file that can't be read")
             at += len(header)
             yield entry, out[at : at + entry.size]
             at += entry.size + 1

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from gradekit.course.printing import printable
 from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP, is_notebook
-from gradekit_lms.git.hardened import Git, GitError, GitFile, TooLarge, Unusable
+from gradekit_lms.git.hardened import Git, GitError, GitFile, TooLarge, UnusableCommit
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import Fetched, GitStore, Seen
@@ -81,7 +81,7 @@ class Looker:
                 if commit != seen.commit:  # another push came between
                     seen.commit, seen.first = commit, datetime.now(UTC)
                 self._take(repository, seen, folder, before)
-            except Unusable as error:  # this commit will never do
+            except UnusableCommit as error:  # this commit will never do
                 seen.problem = str(error)
         seen.done, seen.under, seen.looked = True, under, now
 
@@ -105,7 +105,7 @@ class Looker:
             try:
                 if note := self._take_one(repository, assignment, tree, seen, folder, before):
                     notes.append(note)
-            except Unusable as error:
+            except UnusableCommit as error:
                 problems.append(f"{assignment}: {error}" if not repository.assignment else str(error))
         seen.problem, seen.note = "; ".join(problems), "; ".join(notes) or seen.note
 
@@ -164,17 +164,17 @@ class Looker:
         if not notebooks:
             left = next((f": {name} {reason}" for name, reason in chosen.left_out if is_notebook(name)), "")
             if left:
-                raise Unusable(f"has no notebook{left}")
+                raise UnusableCommit(f"has no notebook{left}")
             return f"{assignment}: no notebook yet"
         total = self._store.size_of(repository.student) + chosen.size
         if total > self._job.max_total_bytes:
-            raise Unusable(
+            raise UnusableCommit(
                 f"has sent {total // 10**6} MB in all, more than c.GitHandIns.max_total_megabytes: no more is fetched"
             )
         contents = dict(self._contents(folder, chosen))
         if is_untouched(Path(self._job.release) / assignment, contents):
             if letter := letter_in(contents):
-                raise Unusable(
+                raise UnusableCommit(
                     f"has {letter} beside the notebook as it was handed out, so neither was handed in: push it with the answers"
                 )
             return f"{assignment}: as it was handed out"
@@ -221,14 +221,14 @@ class Looker:
 
         Raises:
             GitError: one can't be read.
-            Unusable: a notebook is a pointer.
+            UnusableCommit: a notebook is a pointer.
         """
         for (name, _), (_, content) in zip(
             list(chosen.files.items()), self._git.read(folder, list(chosen.files.values())), strict=True
         ):
             if len(content) < _POINTER_BYTES and content.startswith(_POINTER):
                 if is_notebook(name):
-                    raise Unusable(
+                    raise UnusableCommit(
                         f"has {printable(name)} in Git LFS, which is not fetched: take it out of LFS with "
                         "git lfs untrack, and push it again"
                     )

@@ -36,8 +36,8 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit_lms.bounded_http import bound_server, host_and_port
 from gradekit_lms.hand_in_store import (
     SAME_NAME,
-    NotTaken,
-    digest_of,
+    RequestRefused,
+    files_digest,
     in_utc,
     is_untouched,
     log_line,
@@ -200,12 +200,12 @@ class Service:
                     if isinstance(found, UploadFile):
                         name = found.filename or ""
                         if name in files:
-                            raise NotTaken(400, SAME_NAME)
+                            raise RequestRefused(400, SAME_NAME)
                         files[name] = await found.read()
                 if [*files] == [""]:
-                    raise NotTaken(400, "no file was chosen")
+                    raise RequestRefused(400, "no file was chosen")
                 text = await run_in_threadpool(self._keep, session, files)
-        except NotTaken as error:
+        except RequestRefused as error:
             raise _refuse(error.code, f"Nothing was handed in: {error}.") from error
         finally:
             await form.close()
@@ -274,8 +274,8 @@ class Service:
         size = require_files(files, self._settings.max_files, self._settings.max_megabytes * 10**6)
         student, assignment = session.student, session.assignment
         if is_untouched(self._course.root / self._course.folders.release_directory / assignment, files):
-            raise NotTaken(400, "this is the notebook as it was handed out")
-        digest = digest_of(files)
+            raise RequestRefused(400, "this is the notebook as it was handed out")
+        digest = files_digest(files)
         kept = Upload(student, assignment, datetime.now(UTC), size, digest, session.target)
         most = self._settings.max_total_megabytes * 10**6
         kept, new = self._store.take(kept, files, most, digest[:12])

@@ -33,7 +33,14 @@ from gradekit_lms.git.fetching import held_lock
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import Fetched, GitStore, Problem
 from gradekit_lms.git.way import RESULT_FILE
-from gradekit_lms.hand_in_store import NotTaken, digest_of, is_untouched, letter_in, log_line, require_files
+from gradekit_lms.hand_in_store import (
+    RequestRefused,
+    files_digest,
+    is_untouched,
+    letter_in,
+    log_line,
+    require_files,
+)
 from gradekit_lms.runner.http_way import STORE, HttpJob
 from gradekit_lms.runner.keys import SigningKey, read_keys
 from gradekit_lms.runner.send import PLACE, signature
@@ -107,15 +114,15 @@ class HandIns:
         """Store a hand-in; one with the same files as the student's last is the last."""
         sent = _decoded(body)
         if sent.assignment not in assignments_in(Path(self._job.source)):
-            raise NotTaken(
+            raise RequestRefused(
                 404, f"the course has no assignment {_short(sent.assignment)}: check its name in the job"
             )
         if key.assignment not in ("", sent.assignment):
-            raise NotTaken(403, f"this key is for {key.assignment} only: ask your instructor for one")
+            raise RequestRefused(403, f"this key is for {key.assignment} only: ask your instructor for one")
         size = require_files(sent.files, _FILES, self._job.max_bytes)
         if is_untouched(Path(self._job.release) / sent.assignment, sent.files):
             if letter := letter_in(sent.files):
-                raise NotTaken(
+                raise RequestRefused(
                     400,
                     f"{letter} came with the notebook as it was handed out, so neither was handed in: send it with your answers",
                 )
@@ -124,7 +131,7 @@ class HandIns:
         name = os.urandom(20).hex()
         linked = _REPOSITORY.fullmatch(sent.repository) and _COMMIT.fullmatch(sent.commit)
         link = f"{sent.repository[:200]}/commit/{sent.commit}" if linked else ""
-        about = key.student, sent.assignment, datetime.now(UTC), size, None, name, digest_of(sent.files)
+        about = key.student, sent.assignment, datetime.now(UTC), size, None, name, files_digest(sent.files)
         fetched = Fetched(*about, "http", "", link=link)
         fetched, _ = self._store.take(fetched, sent.files, self._job.max_total_bytes, name[:12])
         return {"state": "accepted", "id": fetched.commit}
@@ -176,7 +183,7 @@ class HandIns:
         for fetched in self._of(key.student):
             if fetched.commit == name and key.assignment in ("", fetched.assignment):
                 return fetched
-        raise NotTaken(404, "you have no such hand-in: check GRADEKIT_STUDENT, or hand in again")
+        raise RequestRefused(404, "you have no such hand-in: check GRADEKIT_STUDENT, or hand in again")
 
     def _of(self, student: str) -> Iterator[Fetched]:
         for assignment in assignments_in(Path(self._job.source)):
@@ -223,20 +230,20 @@ class SignedServer(BoundedServer):
         keys = [key for key in self._keys if key.student == student]
         fitting = [key for key in keys or [SigningKey("", "")] if signs(key.key)]
         if not keys or not fitting:
-            raise NotTaken(
+            raise RequestRefused(
                 403,
                 "the signature is wrong: check GRADEKIT_STUDENT and GRADEKIT_KEY, or ask your instructor for a key",
             )
         return fitting[0]
 
     def require_turn(self, student: str) -> None:
-        """Raise NotTaken if the student has sent too many requests in the last minute."""
+        """Raise RequestRefused if the student has sent too many requests in the last minute."""
         with self._lock:
             times, now = self._times.setdefault(student, deque()), time.monotonic()
             while times and times[0] < now - 60:
                 times.popleft()
             if len(times) >= _PER_MINUTE:
-                raise NotTaken(429, f"more than {_PER_MINUTE} requests came within a minute: wait one")
+                raise RequestRefused(429, f"more than {_PER_MINUTE} requests came within a minute: wait one")
             times.append(now)
 
     @contextlib.contextmanager
@@ -244,7 +251,7 @@ class SignedServer(BoundedServer):
         """One body of a student at a time, so that nobody takes all threads."""
         with self._lock:
             if student in self._sending:
-                raise NotTaken(429, "another hand-in of yours is on its way: wait for it")
+                raise RequestRefused(429, "another hand-in of yours is on its way: wait for it")
             self._sending.add(student)
         try:
             yield
@@ -265,7 +272,7 @@ class _Request(BoundedRequest):
     def _answered(self, method: Any) -> None:
         try:
             method()
-        except NotTaken as error:
+        except RequestRefused as error:
             self._tell(error.code, {"error": f"{error}."})
         except OSError as error:
             if isinstance(error, ConnectionError | TimeoutError):
@@ -275,13 +282,13 @@ class _Request(BoundedRequest):
 
     def _take(self) -> None:
         if self.path != PLACE:
-            raise NotTaken(404, "there is nothing at this address: check GRADEKIT_SERVER")
+            raise RequestRefused(404, "there is nothing at this address: check GRADEKIT_SERVER")
         length = self.length()
         if length is None:
-            raise NotTaken(411, "the request must say how long it is")
+            raise RequestRefused(411, "the request must say how long it is")
         key, digest = self._signer()
         if length > self.server.max_bytes:
-            raise NotTaken(
+            raise RequestRefused(
                 413,
                 f"the files have more than {self.server.max_bytes / 10**6:.0f} MB as they are sent: send less",
             )
@@ -289,16 +296,18 @@ class _Request(BoundedRequest):
             self.allow(_BODY_SECONDS)
             body = self.rfile.read(length)
             if len(body) != length:
-                raise NotTaken(408, f"the files did not arrive within {_BODY_SECONDS:g} seconds: try again")
+                raise RequestRefused(
+                    408, f"the files did not arrive within {_BODY_SECONDS:g} seconds: try again"
+                )
             if hashlib.sha256(body).hexdigest() != digest:
-                raise NotTaken(403, "the files are not those that were signed: send them again")
+                raise RequestRefused(403, "the files are not those that were signed: send them again")
             taken = self.server.hand_ins.take(key, body)
         self._tell(202, taken)
 
     def _give(self) -> None:
         key, digest = self._signer()
         if digest != hashlib.sha256().hexdigest():
-            raise NotTaken(403, "the request must be signed without a body")
+            raise RequestRefused(403, "the request must be signed without a body")
         self._tell(200, self.server.hand_ins.state(key, self.path.removeprefix(f"{PLACE}/")))
 
     def _signer(self) -> tuple[SigningKey, str]:
@@ -308,7 +317,7 @@ class _Request(BoundedRequest):
             for name in ("Student", "Time", "Nonce", "Digest", "Signature")
         )
         if not _SIGNED.fullmatch(f"{when} {nonce} {digest}"):
-            raise NotTaken(403, "the request isn't signed: send it with gradekit's send.py")
+            raise RequestRefused(403, "the request isn't signed: send it with gradekit's send.py")
 
         def signs(key: str) -> bool:
             expected = signature(key, self.command, self.path, student, when, nonce, digest)
@@ -316,10 +325,12 @@ class _Request(BoundedRequest):
 
         key = self.server.key_for(unquote(student), signs)
         if abs(off := int(when) - time.time()) > _CLOCKS:
-            raise NotTaken(403, f"the clock there is {abs(off):.0f} seconds off: set it, and send again")
+            raise RequestRefused(
+                403, f"the clock there is {abs(off):.0f} seconds off: set it, and send again"
+            )
         self.server.require_turn(key.student)
         if not self.server.nonces.use(key.student, nonce, int(when)):
-            raise NotTaken(409, "this request was sent before: sign it again")
+            raise RequestRefused(409, "this request was sent before: sign it again")
         return key, digest
 
     def _tell(self, code: int, document: dict[str, Any]) -> None:
@@ -330,7 +341,7 @@ def _decoded(body: bytes) -> _Sent:
     try:
         return msgspec.json.decode(body, type=_Sent)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise NotTaken(
+        raise RequestRefused(
             400, "the request isn't JSON with assignment and files: send it with gradekit's send.py"
         ) from None
 
