@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gradekit.cli import (
-    Commands,
-    course_and_assignments,
-    course_of,
-    print_json,
-    print_lines,
-    progress_lines,
-)
+from gradekit.cli import Commands, course_and_assignments, course_of, print_json, print_lines, progress_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
 from gradekit.course.printing import counted, first_of, printable

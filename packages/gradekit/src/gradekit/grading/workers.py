@@ -204,11 +204,7 @@ def _use_one_thread() -> None:
     use_one_thread()
 
 
-def _started(
-    work: Callable[[T], R],
-    server: socket.socket | None,
-    context: "Forks",
-) -> _Worker[T]:
+def _started(work: Callable[[T], R], server: socket.socket | None, context: "Forks") -> _Worker[T]:
     ours, theirs = context.Pipe()
     _ours.add(ours)
     inherited = list(_ours) if context.get_start_method() == "fork" else []
@@ -220,10 +216,7 @@ def _started(
 
 
 def _serve(
-    work: Callable[[T], R],
-    pipe: Connection,
-    server: socket.socket | None,
-    inherited: Sequence[Connection],
+    work: Callable[[T], R], pipe: Connection, server: socket.socket | None, inherited: Sequence[Connection]
 ) -> None:
     """The worker's side: answer tasks until the pipe is closed."""
     end_with_parent()

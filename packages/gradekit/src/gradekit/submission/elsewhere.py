@@ -21,12 +21,7 @@ from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
 from gradekit.submission.names import parse, squeezed
 from gradekit.submission.notebook_file import CHECKPOINTS
-from gradekit.submission.statements import (
-    MAX_PARSED_CHARACTERS,
-    ParsingBudget,
-    code_in,
-    tree_of,
-)
+from gradekit.submission.statements import MAX_PARSED_CHARACTERS, ParsingBudget, code_in, tree_of
 from gradekit.submission.texts import (
     WORD,
     EmptyQuestion,
