@@ -377,9 +377,8 @@ def start(descriptor: int, shell: Any) -> None:
     cell_figures.watch(shell)
     name_history.watch(shell)
     namespace = shell.user_ns
-    set_seed(
-        0
-    )  # forks of one server would otherwise begin with the same numbers, and those of another with others
+    # forks of one server would otherwise begin with the same numbers, and those of another with others
+    set_seed(0)
     _connection = socket.socket(fileno=descriptor)
     _connection.set_inheritable(False)
 

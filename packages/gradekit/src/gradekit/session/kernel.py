@@ -79,9 +79,8 @@ class StudentKernel:
             folder = HeldFolder("gradekit-kernel-")
             cleanup.callback(folder.remove)
             context = _bounded_context()
-            cleanup.callback(
-                context.destroy, 0
-            )  # garbage collection may be late, and each holds five descriptors
+            # garbage collection may be late, and each holds five descriptors
+            cleanup.callback(context.destroy, 0)
             manager = AsyncKernelManager(
                 kernel_name=kernel_name,
                 client_factory=StudentClient,

@@ -152,9 +152,8 @@ def _bits_of_messages(messages: Sequence[tuple[str, str]]) -> float:
     """The bits in the messages that an answer shares with a mistake; each pair is what both say in one check."""
     shared = {message for message, recorded in messages if message == recorded}
     if any(message != recorded for message, recorded in messages if message.startswith(RAISED) and recorded):
-        shared = {
-            message for message in shared if bits_of_message(message) >= ENOUGH
-        }  # it is written another way
+        # it is written another way
+        shared = {message for message in shared if bits_of_message(message) >= ENOUGH}
     return sum(map(bits_of_message, shared))
 
 

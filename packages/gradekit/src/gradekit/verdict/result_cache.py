@@ -76,9 +76,8 @@ class CachedResult:
         }
         result = replace(graded.result, exercises=exercises, key=key.submission, depends_on=key.parts)
         found = {index: cell.get("execution_count") for index, cell in enumerate(notebook.cells)}
-        counts = {
-            i: n for i, n in found.items() if isinstance(n, int) and 0 < n < _MAX_COUNT
-        }  # it may be forged
+        # it may be forged
+        counts = {i: n for i, n in found.items() if isinstance(n, int) and 0 < n < _MAX_COUNT}
         return cls(result, outputs, graded.written, counts)
 
     @property
