@@ -1,7 +1,7 @@
 """Assertions that a right formula also holds in double precision, in any memory layout, in each mode, without gradients, beside
 another module and in later calls, that its gradients are right, and that a call leaves a model and the random state as they were."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -178,13 +178,10 @@ def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: st
 
 
 def _assert_same(after: Any, before: Any, name: str, context: str) -> None:
-    for found, right in _pairs(after, before):
+    """Fail unless two results are the same, or their parts."""
+    several = isinstance(before, tuple | list)
+    for found, right in zip(after, before, strict=True) if several else [(after, before)]:
         assert_close(found, right, name=name, context=context)
-
-
-def _pairs(after: Any, before: Any) -> Iterable[tuple[Any, Any]]:
-    """The parts of two results, side by side."""
-    return zip(after, before, strict=True) if isinstance(before, tuple | list) else [(after, before)]
 
 
 def assert_same_in_each_mode(module: Module, *calls: Sequence[Any], name: str = "output") -> None:
@@ -360,16 +357,12 @@ def assert_fresh(student: Student, function: str, *args: Any, name: str = "resul
     again, overwritten, later, right_then = student.define(_SPOIL).asked_again(
         student.get(function), list(args)
     )
-    context = "of a second call, after the first result was changed in place,"
-    for found, right in _pairs(again, before):
-        assert_close(found, right, name=name, context=context)
+    _assert_same(again, before, name, "of a second call, after the first result was changed in place,")
     if overwritten:
         fail(
             f"A second call of `{function}` overwrote the {name} of the first, which its caller still has. Make a new tensor in each call."
         )
-    context = "of a call after the numbers in the same tensors have changed,"
-    for found, right in _pairs(later, right_then):
-        assert_close(found, right, name=name, context=context)
+    _assert_same(later, right_then, name, "of a call after the numbers in the same tensors have changed,")
 
 
 def assert_seed_kept(call: Callable[[int], Call]) -> None:
