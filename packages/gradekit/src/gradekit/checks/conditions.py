@@ -10,8 +10,8 @@ from gradekit.checks.asserts import SETS_THE_SEED, assert_close, fail, in_words
 from gradekit.codecs import describe
 from gradekit.inside.arrays import Array, as_numpy, is_array, is_float, noun, to_numpy
 from gradekit.inside.messages import probe
-from gradekit.session.proxy import Student
-from gradekit.session.values import Call, CheckOutcome, Gradients, Module, StudentError
+from gradekit.session.proxy import Module, Student
+from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
 
 #: a value that is wrong by more than this share of the largest right one has another fault than its precision
 _NEARLY = 0.01

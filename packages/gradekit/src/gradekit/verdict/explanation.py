@@ -17,8 +17,8 @@ from gradekit.inside.arrays import is_array, is_float
 from gradekit.relations import WrongValue, in_play, relation_of
 from gradekit.relations.plain import meaning_of, sizes_relation, unpacking_relation
 from gradekit.session.limits import CheckOverrun
-from gradekit.session.proxy import Student, asked_by
-from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Module, Named, Opaque, StudentError
+from gradekit.session.proxy import Module, Student, asked_by
+from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Named, Opaque, StudentError
 
 #: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
 _MAX_MESSAGE = 1_000
