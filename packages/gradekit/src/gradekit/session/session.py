@@ -85,7 +85,7 @@ class Bench:
         if self._kernel is None:
             raise TimeoutError
         try:
-            return self._kernel.channel.ask_for_stub(buffers, watch)
+            return self._kernel.channel.ask(buffers, watch, from_stub=True)
         except (KernelGone, Unresponsive, messages.MessageError):
             reason = self._kernel.ended_because or "it ended its process"
             self.ended = "" if watch.breach else reason
