@@ -138,10 +138,11 @@ class Agent:
             kwargs = {key: _leaf(value) for key, value in kwargs.items()}
             if _is_module(function):
                 function.zero_grad(set_to_none=True)
-        before = [
-            (_outline(value), list(map(copy_of, _parts_of(value)))) for value in [*args, *kwargs.values()]
-        ]
-        resting = [_resting(value) for value in [*args, *kwargs.values()]]
+        given = dict(enumerate(args)) | kwargs
+        before = {
+            name: (_outline(value), list(map(copy_of, _parts_of(value)))) for name, value in given.items()
+        }
+        resting = {name: _resting(value) for name, value in given.items()}
         set_seed(seed)
         self._figures.begin()
         value = None
@@ -155,18 +156,12 @@ class Agent:
             figures = self._figures.finish(value)
         if no_grad and any(is_tensor(part) and part.grad_fn is not None for part in _parts_of(value)):
             left.append("graph")
-        names = [*range(len(args)), *kwargs]
-        after = [(_outline(value), _parts_of(value)) for value in [*args, *kwargs.values()]]
         changed = [
             name
-            for name, old, new in zip(names, before, after, strict=True)
-            if old[0] != new[0] or not _same(old[1], new[1])
+            for name, (outline, parts) in before.items()
+            if outline != _outline(given[name]) or not _same(parts, _parts_of(given[name]))
         ]
-        woken = [
-            name
-            for name, modules in zip(names, resting, strict=True)
-            if any(part.training for part in modules)
-        ]
+        woken = [name for name, modules in resting.items() if any(part.training for part in modules)]
         torch = sys.modules.get("torch")
         seeded = torch is not None and torch.initial_seed() != seed
         made = _Made(value) if isinstance(function, type) and _is_own_kind(type(value)) else value
