@@ -67,6 +67,10 @@ class Rule:
     grace: timedelta = timedelta()
     counts: Counts = Counts.LAST
 
+    def shown(self, now: datetime, deadline: datetime | None) -> Shows:
+        """How much a page that is written now shows."""
+        return self.shows if is_in_time(self, now, deadline) else Shows.EVERYTHING
+
 
 class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
     """One attempt.

@@ -16,7 +16,7 @@ from nbgrader.preprocessors import GetGrades
 from traitlets import TraitError, default
 from traitlets.log import get_logger
 
-from gradekit.attempts import AttemptRules, Attempts, Shows, is_in_time
+from gradekit.attempts import AttemptRules, Attempts, Shows
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
@@ -151,7 +151,7 @@ class FeedbackExporter(Exporter):
         attempts = Attempts.load(configured_course(self.config).root, assignment, student)
         plugin = second_chance_of(self.config)
         now, deadline = datetime.now(UTC), names.get(DEADLINE)
-        shows = rule.shows if is_in_time(rule, now, deadline) else Shows.EVERYTHING
+        shows = rule.shown(now, deadline)
         result = result_as_shown(_result(nb), shows)
         hide_outputs(nb.cells, result, shows)
         chance = plugin.chance if plugin else None
