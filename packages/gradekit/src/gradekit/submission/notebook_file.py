@@ -337,18 +337,14 @@ def _read_json(data: bytes) -> SubmittedNotebook:
     notebook, notes = v4.new_notebook(), list[str]()
     notebook.cells = list(_plain_cells(cells, notes))
     saved = [(cell.execution_count, cell.outputs) for cell in cells]
-    doubt = _TWICE if _may_be_twofold(data, len(cells)) and _is_twofold(data) else ""
+    doubt = _TWICE if _is_twofold(data, len(cells)) else ""
     return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved, doubt=doubt)
 
 
-def _may_be_twofold(data: bytes, cells: int) -> bool:
-    """False if the file surely has its cells, and the source of each cell, only once; reading it all would take longer."""
-    return data.count(b'"cells"') > 1 or data.count(b'"source"') > cells
-
-
-def _is_twofold(data: bytes) -> bool:
+def _is_twofold(data: bytes, cells: int) -> bool:
     """True if the notebook, or one of its cells, has different cells or sources under the same key."""
-    if len(data) > MAX_LENIENT_BYTES:
+    surely_once = data.count(b'"cells"') <= 1 and data.count(b'"source"') <= cells
+    if surely_once or len(data) > MAX_LENIENT_BYTES:  # reading it all would take long
         return False
     twofold = False
 
