@@ -73,8 +73,8 @@ class DaskWorkers:
                     task = again.popleft() if again else next(tasks, None)
                     if task is None:
                         break
-                    sent = replace(task, own_files=())
-                    own = zipped(task.own_files)
+                    sent = replace(task, job=replace(task.job, own_files=()))
+                    own = zipped(task.job.own_files)
                     future = client.submit(
                         self.work or _grade, name, files, sent, own, versions(), pure=False
                     )
@@ -89,11 +89,11 @@ class DaskWorkers:
                     raise CourseError(
                         f"the Dask scheduler at {self.address} is gone; the results so far are in the cache"
                     )
-                tries[task.student, task.notebook_name] += 1
+                tries[task.student, task.job.name] += 1
                 result = None
                 if future.status in ("finished", "error"):
                     result = _result(future)
-                elif tries[task.student, task.notebook_name] < _TRIES:
+                elif tries[task.student, task.job.name] < _TRIES:
                     again.append(task)
                 if files.status != "finished":  # all workers that had them are gone
                     files = self._place_files(client)
@@ -151,7 +151,8 @@ def _grade(assignment: str, files: bytes, task: Task, own_files: bytes, expected
         with zipfile.ZipFile(io.BytesIO(own_files)) as archive:
             archive.extractall(folder)
         own = tuple(sorted(folder.iterdir()))
-        return carry_out(replace(task, assignment=_unpacked(assignment, files), own_files=own))
+        job = replace(task.job, assignment=_unpacked(assignment, files), own_files=own)
+        return carry_out(replace(task, job=job))
 
 
 def zipped(paths: Iterable[Path]) -> bytes:
