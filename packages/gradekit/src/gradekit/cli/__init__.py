@@ -14,7 +14,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
@@ -136,17 +136,13 @@ def _parser(only: str = "") -> _Parser:
     _add_course_dir(parser)
     commands = parser.commands = Commands(parser)
     points = sorted(entry_points(group=_GROUP), key=lambda point: point.name)
-    chosen = [point for point in points if only in _commands_of(point)]
+    chosen = [point for point in points if only in point.name.partition("_")[2].split(".")]
     for point in chosen or points:
         point.load()(commands)
     if not chosen:
         for name, package in _COMPANIONS.items():
             commands.add_if_missing(name, package)
     return parser
-
-
-def _commands_of(point: EntryPoint) -> list[str]:
-    return point.name.partition("_")[2].split(".")
 
 
 def _add_course_dir(parser: argparse.ArgumentParser) -> None:

@@ -293,13 +293,13 @@ def _conclusion(table: "ClassTable", problems: list[str], any_new: bool) -> Iter
 
 def _notes(table: "ClassTable", problems: list[str]) -> Iterator[str]:
     """Sentences about what a person has to look at, new or not."""
-    from gradekit.report.table import instead_lines, removed_lines
+    from gradekit.report.table import removed_lines
     from gradekit.verdict.results import Status
 
     for row in table.rows:
         if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed:
             yield f"{printable(row.student)}: {row.status}{_reason(row)}"
-    yield from instead_lines(table.rows)
+    yield from filter(None, (row.instead for row in table.rows))
     yield from problems
     yield from _doubts(table)
     yield from removed_lines(table.assignment, table.removed)

@@ -61,13 +61,10 @@ class Agent:
         self._history = history or NameHistory()
         self._objects: dict[int, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
-        self._implementations = LoadedImplementation()
+        #: what stubs in another kernel ask
+        self.implementation = LoadedImplementation()
         #: where stubs send what they ask, while a request is answered
         self.line: StubLine | None = None
-
-    def answer_stub(self, buffers: list[Any]) -> list[bytes]:
-        """Reply to a stub in another kernel."""
-        return self._implementations.answer(buffers)
 
     def answer(self, buffers: list[Any]) -> list[bytes]:
         """Carry out a list of requests and reply to the last of them, or say which one failed.
@@ -102,7 +99,7 @@ class Agent:
 
     def do_implement(self, source: str, function: str, methods: list[str]) -> dict[str, Any]:
         """Define the implementation that stubs in another kernel stand for."""
-        self._implementations.load(source, function, methods)
+        self.implementation.load(source, function, methods)
         return {}
 
     def do_forget(self) -> dict[str, Any]:
@@ -400,7 +397,8 @@ def serve() -> None:
             try:
                 try:
                     signal.signal(signal.SIGINT, signal.default_int_handler)
-                    reply = agent.answer_stub(request) if number & FROM_STUB else agent.answer(request)
+                    answering = agent.implementation if number & FROM_STUB else agent
+                    reply = answering.answer(request)
                 finally:
                     signal.signal(signal.SIGINT, signal.SIG_IGN)
             except KeyboardInterrupt as error:  # also one that came in the line above

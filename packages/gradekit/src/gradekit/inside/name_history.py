@@ -292,8 +292,8 @@ class _Look:
                 parts = self._entries(_some_of(value, base), level)
                 return id(kind), base.__len__(value), parts, self._own(value, level)
         if isinstance(value, dict):
-            keys, values = _some_of_dict(value)
-            parts = self._entries(keys, level), self._entries(values, level)
+            items = list(islice(dict.items(value), _MOST_ENTRIES))
+            parts = tuple(self._entries([pair[place] for pair in items], level) for place in (0, 1))
             return id(kind), dict.__len__(value), parts, self._own(value, level)
         if isinstance(value, np.ndarray | np.generic) or is_tensor(value):
             return self._array(value, level)
@@ -412,11 +412,6 @@ def _some_of(value: Any, base: Any) -> list[Any]:
         return list(islice(base.__iter__(value), _MOST_ENTRIES))
     spread = slice(None, None, -(-length // _MOST_ENTRIES))
     return [*base.__getitem__(value, spread), base.__getitem__(value, -1)]
-
-
-def _some_of_dict(value: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
-    items = list(islice(dict.items(value), _MOST_ENTRIES))
-    return [key for key, _ in items], [part for _, part in items]
 
 
 def _attributes(value: Any) -> Any:

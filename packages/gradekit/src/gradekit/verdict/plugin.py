@@ -354,14 +354,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             terminalreporter.line(f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points")
             for check in exercise.checks:
                 if check.outcome != CheckOutcome.PASSED:
-                    parts = (
-                        f"  {check.name}: {check.outcome}.",
-                        check.tried,
-                        check.message,
-                        check.relation,
-                        check.diagnosis,
-                    )
-                    terminalreporter.line(" ".join(filter(None, parts)))
+                    said = filter(None, (check.tried, check.message, check.relation, check.diagnosis))
+                    terminalreporter.line(" ".join([f"  {check.name}: {check.outcome}.", *said]))
 
 
 def _fault(found: pytest.ExceptionInfo[BaseException], item: pytest.Function) -> str:
