@@ -25,12 +25,7 @@ TORCH_ATTENTION = (
 )
 #: ways into torch below its functions
 _BELOW = (
-    "torch._C",
-    "torch._C.*",
-    "torch.ops",
-    "torch.ops.*",
-    "torch._VF",
-    "torch._VF.*",
+    *("torch._C", "torch._C.*", "torch.ops", "torch.ops.*", "torch._VF", "torch._VF.*"),
     "_VariableFunctions*",
 )
 #: the message to the student

@@ -167,9 +167,7 @@ def _regrade(options: argparse.Namespace) -> int:
                 left = bool(ungraded or found.faults)
                 unwritten = [] if options.dry_run or left else writer.write(found, assignment.name)
                 problems += [*_problems(found), *ungraded, *unwritten]
-                failed = failed or any(
-                    not isinstance(line, RefusedHandIn) for line in (*ungraded, *unwritten)
-                )
+                failed |= any(not isinstance(line, RefusedHandIn) for line in (*ungraded, *unwritten))
                 if not left and not unwritten:
                     moved += of_student
                     if not options.dry_run:

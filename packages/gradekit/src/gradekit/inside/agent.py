@@ -332,10 +332,9 @@ def _describe_error(error: BaseException) -> dict[str, Any]:
         message = str(error)
     except BaseException:
         message = ""
-    kind = "MessageError" if isinstance(error, MessageError) else type(error).__name__
-    bases = [
-        base.__name__[:100] for base in type(error).__mro__[1:-1] if type(error).__module__ != "builtins"
-    ]
+    own = type(error)
+    kind = "MessageError" if isinstance(error, MessageError) else own.__name__
+    bases = [base.__name__[:100] for base in own.__mro__[1:-1] if own.__module__ != "builtins"]
     return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:], "bases": bases[:20]}
 
 

@@ -97,9 +97,8 @@ def configure(config: Config) -> None:
 
     feedback = own_steps(config, GenerateFeedback, "preprocessors")
     replace(feedback, GetGrades, f"{_HERE}.feedback.GetGradesAndState")
-    config.GenerateFeedback.preprocessors = [
-        step for step in feedback if step is not CSSHTMLHeaderPreprocessor
-    ]
+    without_css = [step for step in feedback if step is not CSSHTMLHeaderPreprocessor]
+    config.GenerateFeedback.preprocessors = without_css
     config.GenerateFeedback.exporter_class = f"{_HERE}.feedback.FeedbackExporter"
 
     # formgrader's pages

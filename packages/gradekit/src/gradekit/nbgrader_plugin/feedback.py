@@ -252,9 +252,9 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
     result = frame.result
     rows = score_rows(nb, result, frame.shows)
     # when the grader itself failed, the notes say more than the status
-    sentence = (
-        "" if result.nothing_graded and result.status == Status.KERNEL_DIED else _(STATUSES[result.status])
-    )
+    grader_failed = result.nothing_graded and result.status == Status.KERNEL_DIED
+    sentence = "" if grader_failed else _(STATUSES[result.status])
+    waiting = [] if result.nothing_graded else [row for row in rows if row.awaits_grading]
     return _TEMPLATES.get_template("feedback.html.j2").render(
         names=frame.names,
         result=result,
@@ -268,9 +268,7 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
         rows=rows,
         first=[] if reason else first_things(result, rows),
         undecided=not all(exercise.right for exercise in result.exercises),
-        waiting=0
-        if result.nothing_graded
-        else sum(row.points - (row.score or 0) for row in rows if row.awaits_grading),
+        waiting=sum(row.points - (row.score or 0) for row in waiting),
         parts=parts,
         sections=frame.sections,
         reason=_(reason),

@@ -170,9 +170,8 @@ def _of_lists(found: list[Any], right: list[Any], tolerance: Tolerance, play: In
         return _of_arrays(np.array(found, np.float64), np.array(right, np.float64), tolerance, play)
     if len(found) != len(right):
         return ""
-    place = next(
-        (place for place, pair in enumerate(zip(found, right, strict=True)) if not same(*pair)), None
-    )
+    pairs = enumerate(zip(found, right, strict=True))
+    place = next((place for place, pair in pairs if not same(*pair)), None)
     if place is None:
         return ""
     text = relation_of(WrongValue(found[place], right[place], tolerance), play)

@@ -315,9 +315,8 @@ def _read(path: Path) -> Dealt:
         seen[Reading(submission, path.stem, second)] = None
         where = f"{path}, line {line}, answer {printable(cell)} of the submission {printable(submission)}"
         if not second:
-            typed = [
-                row[name] for name in ("score", "items") if row[name].strip() not in ("", _IN_FORMGRADER)
-            ]
+            cells = row["score"], row["items"]
+            typed = [text for text in cells if text.strip() not in ("", _IN_FORMGRADER)]
             if typed:
                 found.remarks.append(
                     f"{where}: {printable(' and '.join(typed), _MAX_SHOWN)} doesn't count, since this is a first reading: "

@@ -321,9 +321,8 @@ class Session:
         if implementation:
             self._bench.load(implementation)
         answer_stub = self._bench.answer if implementation else None
-        watch = Stopwatch(
-            self._usage_with_grader if implementation else self._usage, seconds, answering=answering
-        )
+        usage = self._usage_with_grader if implementation else self._usage
+        watch = Stopwatch(usage, seconds, answering=answering)
         try:
             buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub, apart)
         except TimeoutError:

@@ -81,9 +81,7 @@ def _is_text(value: ast.expr, named: Container[str]) -> bool:
     """True for a string, a name of one, or a call with nothing but these, such as `print("Because")`."""
     if isinstance(value, ast.Call):
         called = value.func
-        by_name = isinstance(called, ast.Name) or (
-            isinstance(called, ast.Attribute) and called.attr in _DISPLAYS
-        )
+        by_name = isinstance(called, ast.Name) or getattr(called, "attr", "") in _DISPLAYS
         return by_name and all(_is_text(one, named) for one in value.args)
     if isinstance(value, ast.Name):
         return value.id in named

@@ -95,9 +95,8 @@ def _one_or_a_question(fitting: Sequence[Mistake]) -> Diagnosis | None:
     chosen = [mistake for mistake in fitting if sentences[mistake.sentence] is mistake]
     names = OR.join(mistake.name for mistake in chosen)
     texts = [mistake.sentence for mistake in chosen]
-    return Diagnosis(
-        names, texts[0] if len(texts) == 1 else f"Which of the two is it? {texts[0]} Or: {texts[1]}"
-    )
+    text = texts[0] if len(texts) == 1 else f"Which of the two is it? {texts[0]} Or: {texts[1]}"
+    return Diagnosis(names, text)
 
 
 def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:

@@ -24,10 +24,7 @@ from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Named,
 _MAX_MESSAGE = 1_000
 #: outcomes of checks that called the student's code
 _ASKED = (CheckOutcome.FAILED, CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
-_UNUSABLE = (
-    *(TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError),
-    StopIteration,
-)
+_UNUSABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError, StopIteration)
 #: the most things that are named, the last ones that the check tried: it compares those, or one of them failed
 _MOST_STEPS = 2
 _MOST_ARGUMENTS = 8

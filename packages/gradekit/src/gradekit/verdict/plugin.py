@@ -379,9 +379,8 @@ def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
     if folder not in config.stash[ASSIGNMENTS]:
         from gradekit.course.configuration import course_in, read_configuration  # it imports all of nbgrader
 
-        course = replace(
-            course_in(read_configuration(folder.parent.parent).folders), tests=folder.parent.name
-        )
+        found = course_in(read_configuration(folder.parent.parent).folders)
+        course = replace(found, tests=folder.parent.name)
         config.stash[ASSIGNMENTS][folder] = course.assignment(folder.name)
     return config.stash[ASSIGNMENTS][folder]
 

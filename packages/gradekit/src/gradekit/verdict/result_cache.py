@@ -136,9 +136,8 @@ class ResultCache:
         written = {name: base64.b64encode(data).decode() for name, data in cached.written.contents.items()}
         counts = {str(index): count for index, count in cached.counts.items()}
         record = {"result": cached.result.as_dict(), "outputs": outputs, "written": written, "counts": counts}
-        write_atomically(
-            self._path(assignment, key), json.dumps({"digest": _digest(record), "record": record})
-        )
+        text = json.dumps({"digest": _digest(record), "record": record})
+        write_atomically(self._path(assignment, key), text)
 
     def _path(self, assignment: str, key: CacheKey) -> Path:
         return self._folder / assignment / f"{key.submission}.json"
