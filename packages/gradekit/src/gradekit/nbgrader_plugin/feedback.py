@@ -256,11 +256,7 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
     sentence = "" if grader_failed else _(STATUSES[result.status])
     waiting = [] if result.nothing_graded else [row for row in rows if row.awaits_grading]
     return _TEMPLATES.get_template("feedback.html.j2").render(
-        names=frame.names,
-        result=result,
-        attempt=frame.attempt,
-        deadline=frame.deadline,
-        handed_in=frame.handed_in,
+        vars(frame),
         only_whether_right=frame.shows is Shows.EXERCISES,
         language=current_language(),
         explanation=_(EXPLANATIONS[frame.shows]),
@@ -270,7 +266,6 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
         undecided=not all(exercise.right for exercise in result.exercises),
         waiting=sum(row.points - (row.score or 0) for row in waiting),
         parts=parts,
-        sections=frame.sections,
         reason=_(reason),
     )
 

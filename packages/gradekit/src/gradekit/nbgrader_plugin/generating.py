@@ -36,8 +36,8 @@ from gradekit.course.printing import listed, printable, quoted
 from gradekit.nbgrader_plugin.bind import CellChanges, cells_in, recorded_cells
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.course_folders import (
-    configured_course,
     require_gradebook,
+    source_converted,
     sqlite_file,
     stop,
     url_in,
@@ -238,12 +238,10 @@ class SolutionPasses(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """`nb` has no solutions any more, so the source is read again."""
-        names = resources["nbgrader"]
-        course = configured_course(self.config)
-        path = Path(course.source, names["assignment"], f"{names['notebook']}.ipynb")
-        self._require_known_mistakes(course.assignment(names["assignment"]))
+        assignment, path = source_converted(self.config, resources)
+        self._require_known_mistakes(assignment)
         try:
-            result = self._result(names["assignment"], path)
+            result = self._result(assignment, path)
         except CourseError as error:
             self.log.warning(f"{path}: the checks could not be run on the solution. {error}")
             return nb, resources
@@ -273,19 +271,18 @@ class SolutionPasses(NbGraderPreprocessor):
                 stop(self.log, f"{error}. Nothing was released.")
             self.log.warning(error)
 
-    def _result(self, name: str, path: Path) -> "SubmissionResult | None":
+    def _result(self, assignment: Assignment, path: Path) -> "SubmissionResult | None":
         """The graded solution, or None if the notebook has no hidden checks."""
         from gradekit.verdict.grade import grade
         from gradekit.verdict.opened import GradingJob
         from sandbox_kernel.bubblewrap import sandbox_problem
 
-        assignment = configured_course(self.config).assignment(name)
         source = read_notebook(path)
         if not assignment.bound_cells(path.stem, source.cells):
             return None
         checks = RunChecks(config=self.config)
         trusted = LIMITED if checks.student_kernel == SANDBOX and sandbox_problem() else ""
-        how = checks.how_to_run(name, trusted)
+        how = checks.how_to_run(assignment.name, trusted)
         return grade(GradingJob(assignment, path.stem, source, blank_copy(source), how)).result
 
 
