@@ -13,11 +13,11 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from gradekit.course import Assignment, CourseError, refuse_pattern
 from gradekit.course.kernels import KERNELS
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from gradekit.grading.running_course import RunningCourse
 
 
+#: runs a command; returns its exit code, or None for 0
+Command = Callable[[argparse.Namespace], int | None]
 #: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
 #: imports, which make hardly any garbage.
 _COLLECT_AFTER = 20_000
@@ -161,12 +163,6 @@ def _command_in(arguments: Sequence[str]) -> str:
     parser.add_argument("rest", nargs=argparse.REMAINDER)
     found, others = parser.parse_known_args(arguments)
     return "" if others or not found.rest or "_ARGCOMPLETE" in os.environ else str(found.rest[0])
-
-
-class Command(Protocol):
-    """Runs a command; returns its exit code, or None for 0."""
-
-    def __call__(self, options: argparse.Namespace) -> int | None: ...
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -5,11 +5,11 @@ import logging
 import socket
 import zipfile
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.files import files_in
@@ -24,14 +24,8 @@ _WORKER_SECONDS = 600
 #: tasks sent ahead for each worker thread, so that none waits for its next task
 _AHEAD = 2
 _TRIES = 3
-
-
-class WorkerFunction(Protocol):
-    """The function that a worker calls with a task."""
-
-    def __call__(
-        self, assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]
-    ) -> Try: ...
+#: what a worker calls with a task; the arguments are those of `_grade`
+_Work = Callable[[str, bytes, Task, bytes, Mapping[str, str]], Try]
 
 
 @dataclass
@@ -40,7 +34,7 @@ class DaskWorkers:
 
     assignment: Assignment
     address: str
-    work: WorkerFunction | None = None
+    work: _Work | None = None
 
     def start(self) -> None:
         """Do nothing: the workers are already running."""
