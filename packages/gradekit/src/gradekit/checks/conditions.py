@@ -26,7 +26,6 @@ _IN_FLOAT32 = (
 _ROUNDED = "Is a small number added somewhere, a number cut off, or a constant rounded?"
 #: how far inputs and parameters are moved to measure slopes, in float64
 _STEP = 1e-6
-_LAYOUT = "for inputs that aren't contiguous in memory, such as transposed ones,"
 
 
 _CONDITION = """
@@ -148,14 +147,8 @@ def assert_any_layout(call: Callable[..., Any], *args: Any, name: str = "output"
     Example:
         assert_any_layout(student.normalized, draw.normal(2, 3, 5))
     """
-    before = call(*args)
-    try:
-        after = call(*args, contiguous=False)
-    except StudentError as error:
-        if error.outcome != CheckOutcome.FAILED:
-            raise
-        fail(f"It works for contiguous inputs, but {_LAYOUT} {error}")
-    _assert_same(after, before, name, _LAYOUT.removesuffix(","))
+    layout = "for inputs that aren't contiguous in memory, such as transposed ones"
+    _assert_same_when(call, args, name, "for contiguous inputs", layout, contiguous=False)
 
 
 def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: str = "output") -> None:
@@ -167,14 +160,22 @@ def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: st
     Example:
         assert_same_without_gradients(student.normalized, draw.normal(2, 3, 5))
     """
+    usually = "where gradients are recorded"
+    _assert_same_when(call, args, name, usually, "under `torch.no_grad()`", no_grad=True)
+
+
+def _assert_same_when(
+    call: Callable[..., Any], args: Sequence[Any], name: str, usually: str, here: str, **how: bool
+) -> None:
+    """Fail unless a call that is made with `how` returns the same as without; `usually` and `here` say what that means."""
     before = call(*args)
     try:
-        after = call(*args, no_grad=True)
+        after = call(*args, **how)
     except StudentError as error:
         if error.outcome != CheckOutcome.FAILED:
             raise
-        fail(f"It works where gradients are recorded, but under `torch.no_grad()`, {error}")
-    _assert_same(after, before, name, "under `torch.no_grad()`")
+        fail(f"It works {usually}, but {here}, {error}")
+    _assert_same(after, before, name, here)
 
 
 def _assert_same(after: Any, before: Any, name: str, context: str) -> None:
