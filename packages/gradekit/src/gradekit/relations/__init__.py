@@ -13,7 +13,7 @@ import numpy as np
 from gradekit.codecs import MOST_TOLD, Tolerance, codec_of
 from gradekit.inside.arrays import Numpy, as_array, is_array, to_numpy
 from gradekit.relations.moved import moved_relations, part_relations, shape_relation
-from gradekit.relations.numbers import ENOUGH, InPlay, Pair, Relation, number_relations, scalar_relation
+from gradekit.relations.numbers import ENOUGH, InPlay, Pair, number_relations, scalar_relation
 from gradekit.relations.plain import dict_relation, information, is_larger, list_relation, text_relation
 
 #: larger values would take too long
@@ -131,10 +131,7 @@ def _of_arrays(found: Numpy, right: Numpy, tolerance: Tolerance, play: InPlay) -
     pair = Pair(one, two, atol, tolerance.rtol, boolean)
     if not np.isfinite(one).all():
         return _beside_nan(pair)
-    return _best([*number_relations(pair, play), *moved_relations(pair), *part_relations(pair, play)])
-
-
-def _best(claims: Iterable[Relation]) -> str:
+    claims = [*number_relations(pair, play), *moved_relations(pair), *part_relations(pair, play)]
     sure = [claim for claim in claims if claim.bits >= claim.needs]
     return max(sure, key=lambda claim: (claim.rank, claim.bits)).text if sure else ""
 

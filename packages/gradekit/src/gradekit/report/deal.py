@@ -241,7 +241,7 @@ def write_lists(
             # the numbers that were typed are those of the rubric beside them
             items = known.items if known else ""
             rubric = known.rubric if known and items else _numbered(assignment, answer)
-        on_page = reading.second or not read.is_in_notebook
+        on_page = reading.second or bool(read.files)  # formgrader shows no files beside the notebook
         if on_page:
             html = answer_as_html(read, rooms.setdefault(reading.grader, class_room()), _MAX_ON_PAGE)
             shown = AnswerOnPage(kind.capitalize(), answer.submission, answer.cell, html)

@@ -119,11 +119,6 @@ class AnswerAsRead:
         return [name for name in found if name not in self.missing]
 
     @property
-    def is_in_notebook(self) -> bool:
-        """True if formgrader shows all of it: it shows the notebook, but no files beside it."""
-        return not self.files
-
-    @property
     def text(self) -> str:
         """The words that may be compared."""
         return "\n\n".join(passage.text for passage in self.passages)

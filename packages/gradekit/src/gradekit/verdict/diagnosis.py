@@ -12,7 +12,6 @@ sentence, a choice of two, or none. Pairs of mistakes are tried only if no singl
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from math import lgamma, log
 from typing import Any
@@ -63,11 +62,6 @@ class FailedExercise:
     #: the messages of the failed checks, by name (see `gradekit.verdict.explanation`)
     messages: Mapping[str, str] = field(default_factory=dict)
 
-    @cached_property
-    def compared(self) -> Set[str]:
-        """The names of the checks that compared values with recorded ones."""
-        return {check.rpartition("::")[2] for check in self.references}
-
 
 def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> dict[str, Diagnosis]:
     """The diagnosis of each failed check that has one: the mistake that agrees with all checks, or a question about two.
@@ -102,7 +96,8 @@ def _one_or_a_question(fitting: Sequence[Mistake]) -> Diagnosis | None:
 def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
     if store.fails(mistake.exercise, mistake.name) != exercise.failed:
         return False
-    bits = _bits_of_checks(store, mistake, exercise, exercise.failed | exercise.compared)
+    compared = {check.rpartition("::")[2] for check in exercise.references}
+    bits = _bits_of_checks(store, mistake, exercise, exercise.failed | compared)
     return bits is not None and (bits >= ENOUGH or bool(mistake.uses or mistake.lacks))
 
 

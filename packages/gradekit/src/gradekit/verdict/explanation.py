@@ -52,9 +52,9 @@ def explain(
     if isinstance(error, CheckFailure):
         return CheckOutcome.FAILED, str(error)
     if isinstance(error, AssertionError):
-        # pytest adds lines that may show values
-        text = _of_handle(student) if _is_introspection(error) else str(error).split("\n")[0]
-        return CheckOutcome.FAILED, text
+        # pytest adds lines that may show values; the first may be its own
+        said = str(error).split("\n")[0]
+        return CheckOutcome.FAILED, said if said and not said.startswith("assert ") else _of_handle(student)
     asked = asked_by(student) if student else None
     if asked is None or asked.last is None:
         return None
@@ -121,10 +121,6 @@ def shown(message: str) -> str:
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
     )
-
-
-def _is_introspection(error: AssertionError) -> bool:
-    return str(error).startswith("assert ") or not str(error)
 
 
 def steps_in_words(steps: Sequence[CheckStep]) -> str:
