@@ -15,8 +15,7 @@ from msgspec import Raw
 from nbformat import NotebookNode, v4
 
 from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell
-from gradekit.course.files import handed_in_text
-from gradekit.course.operating_system import open_safely
+from gradekit.course.files import handed_in_text, read_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
 from gradekit.submission.names import parse, squeezed
@@ -427,8 +426,7 @@ def _is_prose(source: str) -> bool:
 def _has_code(archive: Path) -> bool:
     """True if the name of a notebook or a module is in an archive. It isn't unpacked: its list of files could be huge."""
     try:
-        with open_safely(archive) as file:
-            content = file.read(_MAX_ARCHIVE_BYTES)
+        content = read_safely(archive, _MAX_ARCHIVE_BYTES)
     except OSError:
         return False
     return b".ipynb" in content or b".py" in content
