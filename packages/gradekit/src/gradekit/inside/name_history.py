@@ -293,7 +293,8 @@ class _Look:
                 return id(kind), base.__len__(value), parts, self._own(value, level)
         if isinstance(value, dict):
             items = list(islice(dict.items(value), _MOST_ENTRIES))
-            parts = tuple(self._entries([pair[place] for pair in items], level) for place in (0, 1))
+            keys, entries = [key for key, _ in items], [entry for _, entry in items]
+            parts = self._entries(keys, level), self._entries(entries, level)
             return id(kind), dict.__len__(value), parts, self._own(value, level)
         if isinstance(value, np.ndarray | np.generic) or is_tensor(value):
             return self._array(value, level)

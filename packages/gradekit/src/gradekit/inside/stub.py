@@ -73,6 +73,7 @@ class Stub:
         nodes: list[Any] = []
         items = graph.pack([*args, *kwargs.values()], nodes)
         torch = sys.modules.get("torch")
+        dtype = str(torch.get_default_dtype()).removeprefix("torch.") if torch else ""
         request = {
             "do": "call",
             "target": self._number,
@@ -81,9 +82,7 @@ class Stub:
             "names": list(kwargs),
             "nodes": nodes,
             "seeds": _seeds(),
-            "settings": [torch.is_grad_enabled(), str(torch.get_default_dtype()).removeprefix("torch.")]
-            if torch
-            else [],
+            "settings": [torch.is_grad_enabled(), dtype] if torch else [],
         }
         if torch and torch.is_grad_enabled() and graph.tracked:
             return _call_with_gradients(self._line, graph, request)

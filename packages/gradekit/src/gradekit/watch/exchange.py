@@ -109,9 +109,8 @@ class ExchangeSource(Inbound):
         return _gone(self.place)
 
     def collect(self, hand_in: HandIn) -> None:
-        collector = self._exchange.configured(
-            "collect", CollectOne
-        )  # the course's folders have the assignment
+        # for the assignment that the course's folders have
+        collector = self._exchange.configured("collect", CollectOne)
         collector.folder, collector.student = hand_in.folder, hand_in.student
         collector.handed_in = hand_in.handed_in.replace(tzinfo=None)
         collector.start()
