@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path, PurePath
 
 from msgspec import Raw
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode
 
 from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell
 from gradekit.course.files import handed_in_text, read_safely
@@ -120,9 +120,7 @@ class OtherPlaces:
                 work.present[name].source = cell.source
                 if attached := cell.get("attachments"):
                     work.present[name]["attachments"] = attached
-                what = f"The answer to `{name}` was found in the notebook {printable(file)}"
-                work.notes.append(f"{what} and copied to its own cell.")
-                work.doubts[name] = f"{what}, where it may depend on other code"
+                work.note_copied(name, f"notebook {printable(file)}")
 
 
 class WrittenAnswers:
@@ -188,7 +186,7 @@ class WrittenAnswers:
                     self._keep(text, cell, f"Text that the {label} had put out")
 
     def _keep(self, text: str, cell: NotebookNode, what: str) -> None:
-        self._work.cells.insert(self._work.place_of(cell) + 1, v4.new_markdown_cell(text))
+        self._work.cells.insert(self._work.place_of(cell) + 1, self._work.new_cell(text, "markdown"))
         self._work.notes.append(f"{what} was kept in a new cell below it.")
 
     def _doubt(self, name: str) -> None:

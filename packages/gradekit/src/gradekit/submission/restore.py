@@ -346,8 +346,7 @@ def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
         elif name is None:  # perhaps a heading or a question, which the student deleted or rewrote
             is_below = False
             if source := lost.get(id(original)):
-                copy = v4.new_code_cell(source)
-                del copy["id"]  # a random one
+                copy = work.new_cell(source)
                 work.copied.add(id(copy))
                 added[place].append(copy)
                 names = listed(sorted(work.definitions.of(source)))
@@ -464,8 +463,7 @@ class KeptAttachments:
         for cell in [cell for cell in work.cells if cell.cell_type == "code" and self._own.get(id(cell))]:
             index = work.place_of(cell) + 1
             shown = "\n\n".join(f"![{name}]({ADDRESS}{quote(name)})" for name in self._own[id(cell)])
-            below = v4.new_markdown_cell(shown, attachments=dict(self._own[id(cell)]))
-            del below["id"]  # a random one
+            below = work.new_cell(shown, "markdown", attachments=dict(self._own[id(cell)]))
             work.cells.insert(index, below)
             work.notes.append(
                 f"What is attached to the {label_of(cell, index)} was put into a new cell below it."
