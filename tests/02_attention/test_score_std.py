@@ -49,6 +49,9 @@ def test_is_measured(student):
             fail("Your number differs too much from one time to the next. Draw at least 10 000 pairs.")
         if again.max() - again.min() < 1e-6:
             fail("Each call returns the same number. Draw new vectors in each, without a seed of your own.")
+    in_a_row = student.define("def twice(score_std): return score_std(4, True), score_std(4, True)")
+    if len(set(map(float, in_a_row.twice(student.get("score_std"))))) == 1:
+        fail("Two calls in a row return the same number. Draw new vectors in each.")
     assert_seed_kept(lambda seed: student.call("score_std", 4, True, seed=seed))
 
 
