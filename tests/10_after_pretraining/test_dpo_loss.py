@@ -98,7 +98,7 @@ def test_large_margins(student, models, run):
 
 
 @points(2, see="The loss")
-def test_gradients(student, models, draw):
+def test_gradients(student, models, draw, run):
     """Gradients flow to the policy's log-probabilities only; the margins are cut off from them."""
     inputs = [draw.normal(4) for _ in range(4)]
     found = models.gradients_of_dpo(student.get("dpo_loss"), inputs, 0.6)
