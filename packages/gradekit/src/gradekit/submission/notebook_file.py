@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -50,6 +50,13 @@ _TWICE = "The file has its cells, or the text of a cell, twice, and only the las
 _Found = TypeVar("_Found")
 
 
+class Sibling(NamedTuple):
+    """Another notebook of the assignment, as it was handed in and as released."""
+
+    notebook: NotebookNode
+    released: NotebookNode
+
+
 @dataclass
 class SubmittedNotebook:
     """A notebook as submitted, or None and the `problem`; `notes` are remarks for the student and the TA.
@@ -58,10 +65,11 @@ class SubmittedNotebook:
         versions: sentences about other versions of it in the same folder.
         others: by their paths below the folder, the first notebooks that nothing grades, and what Jupyter kept of an
             earlier version; None for one that can't be read.
-        siblings: the assignment's other notebooks, as they were handed in and as released.
+        siblings: the assignment's other notebooks.
         doubt: why it may not be what the student saved.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
-        saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
+        saved: each cell's execution count and outputs as JSON, as in the file (see `saved_outputs`). They are read only for
+            sentences, if a written answer is empty.
     """
 
     notebook: NotebookNode | None
@@ -72,7 +80,7 @@ class SubmittedNotebook:
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     others: dict[str, NotebookNode | None] = field(default_factory=dict)
-    siblings: dict[str, tuple[NotebookNode, NotebookNode]] = field(default_factory=dict)
+    siblings: dict[str, Sibling] = field(default_factory=dict)
     doubt: str = ""
 
 
@@ -216,17 +224,17 @@ def _noting_others(
     return submitted
 
 
-def _siblings(
-    path: Path, graded: Path, assignment: Assignment
-) -> dict[str, tuple[NotebookNode, NotebookNode]]:
-    """The assignment's other notebooks in the folder, as they were handed in and as released, by the names of their files."""
+def _siblings(path: Path, graded: Path, assignment: Assignment) -> dict[str, Sibling]:
+    """The assignment's other notebooks in the folder, by the names of their files."""
     found = {}
     for name in assignment.released_names():
         other = path.with_name(f"{name}.ipynb")
         if name != path.stem and other != graded and other.is_file():
             found[other.name] = read_submitted(other).notebook, assignment.released(name)
     return {
-        name: (notebook, released) for name, (notebook, released) in found.items() if notebook is not None
+        name: Sibling(notebook, released)
+        for name, (notebook, released) in found.items()
+        if notebook is not None
     }
 
 
@@ -280,7 +288,7 @@ def _in_siblings(path: Path, assignment: Assignment) -> SubmittedNotebook | None
     wanted = _grade_ids(assignment.released(path.stem))
     for name, (notebook, released) in siblings.items():
         if wanted & (_grade_ids(notebook) - _grade_ids(released)):
-            what = f"{path.name} was not handed in, but {printable(name)} has cells of it"
+            what = f"{path.name} was not handed in, but {printable(name)} has some of its cells"
             return SubmittedNotebook(v4.new_notebook(), notes=[f"{what}."], siblings=siblings, doubt=what)
     return None
 
