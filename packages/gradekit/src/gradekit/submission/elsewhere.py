@@ -93,7 +93,7 @@ class OtherPlaces:
         replaced: Mapping[str, str],
         siblings: Mapping[str, Sibling],
     ) -> "OtherPlaces":
-        known = {squeezed(cell.source) for cell in (*work.released.cells, *work.cells)}
+        known = {squeezed(cell.source) for cell in (*work.released.cells, *work.cells)} | work.removed_texts
         drafts: dict[str, Sequence[NotebookNode]] = {
             name: [cell for cell in notebook.cells if squeezed(cell.source) not in known]
             for name, notebook in notebooks.items()

@@ -139,7 +139,7 @@ _DESCRIBED = msgspec.json.Decoder(_Described)
 
 
 def read_submitted(path: Path, assignment: Assignment | None = None) -> SubmittedNotebook:
-    """Read a submitted notebook: sources, grade_ids and cell ids, without outputs or any other metadata.
+    """Read a submitted notebook: sources, grade_ids, cell ids and, as JSON, outputs; no other metadata.
 
     If there is no such file, this looks for the notebook under another name. Given the assignment, it tells its
     notebooks apart. Nothing is raised for a file that can't be read: the result has a `problem` instead of a notebook.
