@@ -105,6 +105,10 @@ def test_input_unchanged_and_dtype_kept(student, draw):
     gradients = student.gradients("stable_softmax", x, 1)
     assert_right_gradients(gradients, student.stable_softmax, name="weights")
     assert_fresh(student, "stable_softmax", draw.normal(2, 3), -1, name="weights")
+    gradient = student.gradients("stable_softmax", torch.tensor([[1000.0, -1000.0, 999.0]]), -1).inputs[0]
+    assert gradient is None or gradient.isfinite().all(), (
+        "The weights of 1000, -1000 and 999 have a gradient that isn't finite."
+    )
     x = torch.tensor([[0.0, -25.0, 5.0], [-90.0, 3.0, -300.0]], dtype=torch.float64) + x
     weights = student.stable_softmax(x, -1)
     context = "of numbers far below the largest one"

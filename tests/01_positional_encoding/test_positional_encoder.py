@@ -10,6 +10,7 @@ from gradekit.checks import (
     assert_close,
     assert_raises,
     assert_reaches,
+    assert_same_in_each_mode,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -51,12 +52,14 @@ def test_table_of_sines_and_cosines(student, reference, draw):
 
 
 @points(5, see="What the encoder returns")
-def test_input_is_scaled(student, reference):
+def test_input_is_scaled(student, reference, draw):
     """The input is multiplied by √d_model before the table is added."""
     (x,) = reference.inputs("x", x=(1, 5, 12))
     encoder = student.PositionalEncoder(12, max_seq_len=10)
     reference.assert_close(encoder(x) - encoder(torch.zeros(1, 5, 12)), name="scaled")
     assert_any_layout(encoder.eval(), x.expand(2, 5, 12))
+    encoder = student.PositionalEncoder(12, max_seq_len=40)
+    assert_same_in_each_mode(encoder, *((draw.normal(1, 30, 12),) for _ in range(2)))
 
 
 @points(4)

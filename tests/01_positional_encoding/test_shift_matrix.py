@@ -46,6 +46,8 @@ def test_negative_offset_moves_back(student, reference, draw):
     product = student.shift_matrix(-3, 8).double() @ student.shift_matrix(3, 8).double()
     reference.assert_close(product, name="M(-3) @ M(3)")
 
+    for offset in (-13, -300):
+        assert_moves(student.shift_matrix(offset, 4), offset, 4)
     half, offset = draw.sizes(2, low=2, high=12)
     d_model = 2 * half
     ahead, back = student.shift_matrix(offset, d_model), student.shift_matrix(-offset, d_model)

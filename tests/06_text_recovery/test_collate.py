@@ -55,10 +55,12 @@ def test_other_symbols(student, reference, draw):
     assert_close(source, filled([ids, ids[:2]], pad), name="source")
     assert_close(target, filled([[*ids[:1], end], [*ids, end]], pad), name="target")
     large = 2**24 + 1  # float32 can't hold it
-    source, target = student.collate([([large, pad], [end, large, pad]), ([3], [])], pad_idx=pad, eos_idx=end)
+    source, target = student.collate(
+        [([large, pad], [end, large, pad]), ([3], [4, end])], pad_idx=pad, eos_idx=end
+    )
     context = "where the sequences contain pad_idx, eos_idx and a number above 2²⁴"
     assert_close(source, filled([[large, pad], [3]], pad), name="source", context=context)
-    assert_close(target, filled([[end, large, pad, end], [end]], pad), name="target", context=context)
+    assert_close(target, filled([[end, large, pad, end], [4, end, end]], pad), name="target", context=context)
 
 
 @points(1)

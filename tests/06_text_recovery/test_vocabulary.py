@@ -95,7 +95,12 @@ def test_decode_undoes_encode(student, helper, ids_of, assert_words):
     sentence = "Six words come back different when they are encoded and decoded."
     call = helper.call("decode", vocabulary, ids_of(vocabulary, *words))
     assert_words(call.value, sentence, name="words")
-    for name, each in [("decode", call), ("encode", helper.call("encode", vocabulary, words))]:
+    marked = helper.call("decode", vocabulary, [1, *ids_of(vocabulary, "owl"), 2, 0])
+    for name, each in [
+        ("decode", call),
+        ("decode", marked),
+        ("encode", helper.call("encode", vocabulary, words)),
+    ]:
         assert not each.changed, f"`{name}` changed the list that it was given. Make a new one."
 
 

@@ -27,7 +27,14 @@ def test_probabilities(student, reference, draw):
     ]:  # with 0.8, one that begins with the unlikeliest cuts as little as one that cuts nothing
         kept = student.keep_top_p(torch.softmax(2 * logits, dim=-1), top_p)
         reference.assert_close(kept, name="probabilities", context=f"with top_p={top_p}")
-    for batch, vocab, top_p in [(3, 43, 0.9), (3, 43, 0.9), (1, 5, 0.5), (2, 521, 0.7), (2, 9, 1.0)]:
+    for batch, vocab, top_p in [
+        (3, 43, 0.9),
+        (3, 43, 0.9),
+        (1, 5, 0.5),
+        (2, 521, 0.7),
+        (2, 521, 0.99),
+        (2, 9, 1.0),
+    ]:
         shares = torch.softmax(2 * draw.normal(batch, vocab), dim=-1)
         kept = student.keep_top_p(shares, top_p)
         assert_shape(kept, (batch, vocab), name="probabilities")

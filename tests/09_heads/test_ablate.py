@@ -13,10 +13,11 @@ from gradekit.checks import (
 
 
 def some_outputs(draw):
-    """Yield outputs with a head to replace: first, last, of a long text with large numbers, one of many; some outputs are 0."""
+    """Yield outputs with a head to replace: first, last, first of others in this shape, of a long text with large numbers, one of many; some outputs are 0."""
     outputs = draw.normal(*draw.sizes(4)) + 1
     yield outputs, 0
     yield outputs, outputs.shape[1] - 1
+    yield 2 - outputs, 0
     yield 40 * draw.normal(1, 2, 521, 43) + 9, 1
     outputs = draw.normal(67, 13, 3, 2) + 1
     outputs[::2, :, 0] = 0

@@ -8,6 +8,7 @@ from gradekit.checks import (
     assert_differs,
     assert_model_kept,
     assert_raises,
+    assert_same_without_gradients,
     assert_shape,
     assert_varies,
     fail,
@@ -156,6 +157,7 @@ def test_no_gradients_and_nothing_kept(student, models, draw):
     assert_differs(first, other, "Another model has the same losses. Is something kept between two calls?")
     again = student.losses_without(models.Heads(tables, mix), tokens)
     assert torch.allclose(first, again, atol=1e-6), "The same call returns something else the second time."
+    assert_same_without_gradients(student.losses_without, models.Heads(tables, mix), tokens, name="losses")
     model.load_state({"step": torch.tensor(0.9)})
     trained = student.losses_without(model, tokens)
     assert_differs(

@@ -39,6 +39,7 @@ def test_losses_of_any_size(student, draw):
         ((1, *sizes), 1.0),
         ((batch, *sizes), 200.0),
         ((1, 521, 43), 1.0),
+        ((3, 2, 5), 1.0),
     ]:
         logits = scale * draw.normal(*shape)
         tokens = draw.integers(

@@ -164,6 +164,10 @@ def merged(module):
     return module.merged()
 
 
+def copied(model):
+    return copy.deepcopy(model)
+
+
 def logits_merged(model, ids):
     '''The logits of a copy in which each LoRALinear is replaced by its own merged().'''
     model = copy.deepcopy(model)

@@ -133,6 +133,11 @@ def test_merge(student, models, draw, nested):
         changed = model(ids)
         assert_differs(changed, start, "Other entries in A and B make no difference to the model.")
         right_merged = models.logits_merged(model, ids)
+        copied = models.copied(model)
+        student.merge_lora(copied)
+        assert not names_of(models.kinds(copied), "LoRALinear"), (
+            "In a copy of a model, made with copy.deepcopy, merge_lora leaves each LoRALinear as it is."
+        )
         number = student.merge_lora(model)
         left = names_of(models.kinds(model), "LoRALinear")
         assert not left, f"After merge_lora, these are still a LoRALinear: {', '.join(left)}."

@@ -56,8 +56,8 @@ def test_counts(reference, draw, run):
     """The tokens of the answers count, with the last one, and nothing else does."""
     _, counts = run(PAIRS, 9)
     reference.assert_close(counts.float(), name="counts")
-    for number in (1, 4):
-        pairs = dialogues(draw, number)
+    long = [(list(range(41)), list(range(530))), ([3], [5, 1])]
+    for pairs in (dialogues(draw, 1), dialogues(draw, 4), long):
         _, counts = run(pairs, 10)
         assert_close(counts.float(), right_batch(pairs, 10)[1], name="counts")
 

@@ -117,6 +117,13 @@ def test_gradients(student, models, draw):
     assert not found["margins"], "The margins are not cut off from the gradients. Detach what you return."
     assert (chosen < 0).all(), "The loss should fall if the chosen answer gets likelier, but it doesn't."
     assert (rejected > 0).all(), "The loss should rise if the rejected answer gets likelier, but it doesn't."
+    policy = [draw.normal(4) for _ in range(2)]
+    found = models.gradients_of_dpo(student.get("dpo_loss"), [*policy, *policy], 0.6)
+    for answers, gradient, slope in zip(
+        ("chosen", "rejected"), found["inputs"], (-0.075, 0.075), strict=False
+    ):
+        context = f"of the log-probabilities of {answers} answers, where training starts, with margins of 0,"
+        assert_close(gradient, torch.full((4,), slope), name="gradient", context=context)
 
 
 @points(1)

@@ -6,6 +6,8 @@ Two thirds were written before the code that decides was read, the last third, f
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+Output = dict[str, object]
+
 #: The released notebook: (name, kind, source). "written" and "answer" are answer cells, "test" a test cell, the others were handed out.
 RELEASED = [
     ("title", "markdown", "# Numbers in Python\n\nAnswer all questions. Keep answers short."),
@@ -39,8 +41,8 @@ class Own:
     below: str
     source: str
     kind: str = "code"
-    outputs: list = field(default_factory=list)
-    attachments: dict | None = None
+    outputs: list[Output] = field(default_factory=list)
+    attachments: dict[str, Output] | None = None
 
 
 @dataclass
@@ -55,14 +57,14 @@ class Texts:
     empty: tuple[str, ...] = ("speed",)
     #: Cells of another notebook of the same assignment that has its own release (one heading and one written question `other`).
     other: list[Own] = field(default_factory=list)
-    attachments: dict = field(default_factory=dict)
+    attachments: dict[str, dict[str, Output]] = field(default_factory=dict)
 
 
-def stream(text: str, name: str = "stdout") -> dict:
+def stream(text: str, name: str = "stdout") -> Output:
     return {"output_type": "stream", "name": name, "text": text}
 
 
-def data(**mime: object) -> dict:
+def data(**mime: object) -> Output:
     return {
         "output_type": "display_data",
         "metadata": {},

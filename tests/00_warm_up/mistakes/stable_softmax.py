@@ -29,7 +29,7 @@ wrong.says("You divide by the sum of the whole tensor. Sum along `dim` alone.")
 wrong.about("test_any_axis")
 wrong("last_axis", LARGEST, "x.amax(dim=-1, keepdim=True)")
 wrong.edit(RETURN, "return powers / powers.sum(dim=-1, keepdim=True)")
-wrong.says("Your weights always sum to 1 along the last axis. Use `dim`.")
+wrong.says("With dim=0, your weights sum to 1 along the last axis. Use `dim`.")
 wrong("sum_over_the_last_axis", RETURN, "return powers / powers.sum(dim=-1, keepdim=True)")
 wrong.says("You sum along the last axis, whatever `dim` is.")
 wrong("axis_lost", RETURN, "return powers / powers.sum(dim=dim).unsqueeze(-1)")
@@ -38,7 +38,7 @@ wrong.says("The sum has its axis of size 1 always at the end. `keepdim=True` lea
 wrong.about("test_large_numbers")
 wrong("overflow", "torch.exp(x - largest)", "torch.exp(x)")
 wrong.says(
-    "The power of e for 1000 is too large for a float. Subtract the largest number before you take the power."
+    "The power of e for 1000 is too large for a float. First subtract the largest of the numbers that you were given."
 )
 wrong("mean_subtracted", LARGEST, "x.mean(dim=dim, keepdim=True)")
 wrong.says("What you subtract isn't the largest number, so one far above it still overflows.")

@@ -170,7 +170,7 @@ wrong.says(
 
 wrong.about("test_gradients")
 wrong("dl_memory_detached", CROSS, "(y, memory.detach(), memory.detach(), memory_mask)")
-wrong.says("In post-norm you detach the memory, so the encoder never learns.")
+wrong.says("You detach the memory, so the encoder never learns.")
 
 wrong.about("test_inputs_unchanged_and_dtype_kept")
 wrong("dl_changed_in_place", D_PRE_SELF, D_PRE_SELF.replace("y = y + ", "y += "))

@@ -169,7 +169,9 @@ def _usual(questions: Sequence[ClosedQuestion]) -> list[float]:
 
 def _mean(judges: Sequence[tuple[float, _Excess]], place: int) -> float:
     """How much more often than by chance some are right about a question, on average; 0 if there are none."""
-    return sum(weight * excess[place] for weight, excess in judges) / (sum(weight for weight, _ in judges) or 1)
+    return sum(weight * excess[place] for weight, excess in judges) / (
+        sum(weight for weight, _ in judges) or 1
+    )
 
 
 def is_near(own: Knowledge, other: Knowledge) -> bool:
