@@ -42,7 +42,7 @@ class Own:
     source: str
     kind: str = "code"
     outputs: list[Output] = field(default_factory=list)
-    attachments: dict[str, Output] | None = None
+    attachments: dict[str, dict[str, str]] | None = None
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Texts:
     empty: tuple[str, ...] = ("speed",)
     #: Cells of another notebook of the same assignment that has its own release (one heading and one written question `other`).
     other: list[Own] = field(default_factory=list)
-    attachments: dict[str, dict[str, Output]] = field(default_factory=dict)
+    attachments: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
 
 
 def stream(text: str, name: str = "stdout") -> Output:
