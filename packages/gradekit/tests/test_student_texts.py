@@ -8,8 +8,8 @@ from msgspec import Raw
 from nbformat import NotebookNode, v4
 
 from gradekit.course.cells import find_cell
-from gradekit.submission.notebook_file import Sibling
 from gradekit.submission.restore import restored
+from gradekit.submission.texts import Sibling
 
 from .odd_course import marked
 from .student_texts import ALL, LATER, RELEASED, USUAL, Own, Texts

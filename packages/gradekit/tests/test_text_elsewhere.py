@@ -11,9 +11,8 @@ from nbformat import NotebookNode, v4
 
 from gradekit.course import blank_copy
 from gradekit.course.cells import find_cell
-from gradekit.submission.notebook_file import Sibling
 from gradekit.submission.restore import Restored, restored
-from gradekit.submission.texts import sentences_in, texts_in_code
+from gradekit.submission.texts import Sibling, sentences_in, texts_in_code
 
 from .odd_course import code, marked
 from .tiny_course import at, cell_of, lab

@@ -20,7 +20,7 @@ from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
 from gradekit.submission.names import parse, squeezed
-from gradekit.submission.notebook_file import CHECKPOINTS, Sibling
+from gradekit.submission.notebook_file import CHECKPOINTS
 from gradekit.submission.statements import (
     MAX_PARSED_CHARACTERS,
     ParsingBudget,
@@ -29,6 +29,7 @@ from gradekit.submission.statements import (
 )
 from gradekit.submission.texts import (
     WORD,
+    Sibling,
     StudentTexts,
     Text,
     WrittenQuestion,

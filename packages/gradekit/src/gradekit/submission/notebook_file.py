@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -20,6 +20,7 @@ from gradekit.course.files import beside_notebooks, files_in, notebooks_in
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.extra_files import expected_in, recognize
+from gradekit.submission.texts import Sibling
 
 MAX_FILE_BYTES = 100 * 2**20
 _NAMED_AT_MOST = 5
@@ -50,13 +51,6 @@ _TWICE = "The file has its cells, or the text of a cell, twice, and only the las
 _Found = TypeVar("_Found")
 
 
-class Sibling(NamedTuple):
-    """Another notebook of the assignment, as it was handed in and as released."""
-
-    notebook: NotebookNode
-    released: NotebookNode
-
-
 @dataclass
 class SubmittedNotebook:
     """A notebook as submitted, or None and the `problem`; `notes` are remarks for the student and the TA.
@@ -68,8 +62,7 @@ class SubmittedNotebook:
         siblings: the assignment's other notebooks.
         doubt: why it may not be what the student saved.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
-        saved: each cell's execution count and outputs as JSON, as in the file (see `saved_outputs`). They are read only for
-            sentences, if a written answer is empty.
+        saved: each cell's execution count and outputs as JSON, of which only sentences are read (see `saved_outputs`).
     """
 
     notebook: NotebookNode | None
@@ -230,12 +223,10 @@ def _siblings(path: Path, graded: Path, assignment: Assignment) -> dict[str, Sib
     for name in assignment.released_names():
         other = path.with_name(f"{name}.ipynb")
         if name != path.stem and other != graded and other.is_file():
-            found[other.name] = read_submitted(other).notebook, assignment.released(name)
-    return {
-        name: Sibling(notebook, released)
-        for name, (notebook, released) in found.items()
-        if notebook is not None
-    }
+            notebook = read_submitted(other).notebook
+            if notebook is not None:
+                found[other.name] = Sibling(notebook, assignment.released(name))
+    return found
 
 
 def _deeper_notebooks(folder: Path, assignment: Assignment) -> list[Path]:

@@ -46,8 +46,8 @@ from gradekit.course.printing import listed, printable
 from gradekit.submission.elsewhere import Candidates, OtherPlaces, WrittenAnswers
 from gradekit.submission.gather import ChangedCell, Gathering, Restoration, label_of, needed_additions
 from gradekit.submission.names import squeezed
-from gradekit.submission.notebook_file import Sibling
 from gradekit.submission.statements import code_in, is_code
+from gradekit.submission.texts import Sibling
 
 _REFERENCE = re.compile(re.escape(ADDRESS) + r"([^)\s\"'<>]+)")
 #: a text that occurs more often doesn't identify a place

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from textwrap import dedent
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -307,6 +308,13 @@ def _meaning(text: str) -> frozenset[str]:
 
 
 _meaning_of_all = lru_cache(16)(_meaning)  # a released notebook is the same in all submissions
+
+
+class Sibling(NamedTuple):
+    """Another notebook of the assignment, as it was handed in and as released."""
+
+    notebook: NotebookNode
+    released: NotebookNode
 
 
 class StudentTexts:
