@@ -359,3 +359,21 @@ def test_long_texts_are_read_in_little_time(run):
     sentences_in(html(f"<p {run * 100_000}"[:200_000]), ())
     answered(add, saved=[printed(text[:200_000])] * (len(released().cells) + 2))
     assert time.process_time() - began < 10
+
+
+def test_notes_number_the_cells_of_the_restored_notebook():
+    found_at, said_at = (
+        v4.new_code_cell("def double(x):\n    return x + x"),
+        v4.new_code_cell("show(texts[2])"),
+    )
+
+    def move(notebook: NotebookNode) -> None:
+        cell_of(notebook, "double").source = cell_of(released(), "double").source
+        notebook.cells.insert(1, said_at)
+        notebook.cells.append(found_at)
+
+    saved = [Raw(b"[]"), printed(SAID), *[Raw(b"[]")] * len(released().cells)]
+    found = answered(move, saved=saved)
+    number = 1 + max(at for at, one in enumerate(found.notebook.cells) if one.source == found_at.source)
+    assert f"The answer to `double` was found in the cell number {number} and copied" in " ".join(found.notes)
+    assert "Sentences in the output of the cell number 2 were" in " ".join(found.notes)
