@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
-from nbformat import NotebookNode
+from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
@@ -133,10 +133,11 @@ class KeptReleases:
     def _remember(self, release: Path) -> None:
         """Record which cells the notebooks have that they did not have before, and the texts of those that are gone."""
         found: dict[Record, dict[str, set[str]]] = {record: {} for record in Record}
+        dropped = self._whole and release.exists()
         for path in _kept(release, self._whole).glob("*.ipynb"):
-            # a release from before could not be read, or has no such notebook
-            with contextlib.suppress(CourseError):
-                before, now = read_notebook(path), read_notebook(release / path.name)
+            with contextlib.suppress(CourseError):  # a release from before could not be read
+                before, written = read_notebook(path), release / path.name
+                now = read_notebook(written) if written.exists() or not dropped else v4.new_notebook()
                 found[Record.ADDED][path.stem] = _marks(now) - _marks(before)
                 found[Record.REMOVED][path.stem] = _marks(before) - _marks(now)
                 found[Record.REMOVED_TEXTS][path.stem] = _texts(before) - _texts(now)

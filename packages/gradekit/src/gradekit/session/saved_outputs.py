@@ -1,4 +1,7 @@
-"""The outputs that a notebook was handed in with, for `nbgrader autograde --no-execute`; otherwise nobody reads them."""
+"""The outputs that a notebook was handed in with, for `nbgrader autograde --no-execute`.
+
+Otherwise they are read only for sentences, if a written answer is empty (see `submission.texts`).
+"""
 
 from typing import Any
 

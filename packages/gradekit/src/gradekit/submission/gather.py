@@ -36,6 +36,7 @@ from gradekit.submission.statements import (
     pieces_of,
     without_definitions,
 )
+from gradekit.submission.texts import is_blank
 
 #: characters of a student's code that is searched for what it needs
 _BUDGET = 400_000
@@ -63,12 +64,14 @@ class Restoration:
     to define. `handed_out` has the released versions of other cells, by the id of the cell object. `edits` are
     the changed code cells that are restored or not run, `rewritten` all cells that got the instructor's text back.
     `pictured` are cells to which the student attached a picture, by their ids. `copied` are new cells with the instructor's
-    code, by their ids. `doubts` say what is uncertain about an answer, by its grade_id.
+    code, by their ids. `removed_texts` were handed out once. `doubts` say what is uncertain about an answer, by its grade_id.
     """
 
-    def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
+    def __init__(
+        self, submitted: NotebookNode, released: NotebookNode, removed_texts: Set[str] = frozenset()
+    ) -> None:
         self.cells: list[NotebookNode] = deepcopy(submitted.cells)
-        self.released = released
+        self.released, self.removed_texts = released, removed_texts
         self.known = {name: cell for cell in released.cells if (name := grade_id(cell))}
         self.present: dict[str, NotebookNode] = {}
         self.expected = {
@@ -86,8 +89,7 @@ class Restoration:
 
     def is_blank(self, name: str, cell: NotebookNode | None = None) -> bool:
         """Whether the cell, or the one that was found for this name, is empty or as it was released."""
-        source = squeezed((cell or self.present[name]).source)
-        return not source or source == squeezed(self.known[name].source)
+        return is_blank(cell or self.present[name], self.known[name])
 
     def place_of(self, cell: NotebookNode) -> int:
         return next(place for place, one in enumerate(self.cells) if one is cell)
