@@ -114,7 +114,7 @@ def test_mask(
     without_default = student.MultiHeadedAttention([helper.HeadWithoutDefault(6, 5, 3)], 4)
     if missing := helper.missing(without_default, x):
         fail(
-            f"Without a mask, each head is called with x and None, as in `head(x, None)`, but yours: {missing}."
+            f"Without a mask, call each head with x and None, as in `head(x, None)`. Your call raises: {missing}."
         )
     as_many_heads = student.MultiHeadedAttention([helper.Head(4, 4, 1) for _ in range(4)], 4)
     assert_masks_of_each(as_many_heads, draw.normal(4, 4, 4))  # as tokens and sequences

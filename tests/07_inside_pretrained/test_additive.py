@@ -99,5 +99,6 @@ def test_inputs_unchanged(student, draw):
     assert_unchanged(student.call("additive_mask", mask))
     inputs = draw.normal(2, 3, 5), draw.normal(2, 4, 5), draw.normal(2, 4, 7), draw.normal(3, 4)
     assert_unchanged(student.call("attention_with_additive_mask", *inputs))
-    hidden = torch.zeros(mask.shape).masked_fill(~mask, -2e9)  # counts as -inf, and stays what it is
+    # the other way to hide; the caller's tensor must not change
+    hidden = torch.zeros(mask.shape).masked_fill(~mask, -2e9)
     assert_unchanged(student.call("attention_with_additive_mask", *inputs[:3], hidden))

@@ -98,25 +98,24 @@ def test_greedy(student, reference, tiny, draw, last_logits):
             right = torch.cat([right, last_logits(table, right).argmax(dim=-1, keepdim=True)], dim=1)
         assert_close(found, right, name="ids", context=f"after ids of shape {shape}")
 
+    prompt = torch.arange(10).view(2, 5)
     for likeliest in (0, 42):
         table = draw.normal(43, 43)
         table[:, likeliest] = 9
-        found = student.generate_n_tokens(tiny.TinyModel(table), right, 4)
-        longer = torch.cat([right, torch.full((2, 4), likeliest)], dim=1)
+        found = student.generate_n_tokens(tiny.TinyModel(table), prompt, 4)
+        longer = torch.cat([prompt, torch.full((2, 4), likeliest)], dim=1)
         assert_close(
             found, longer, name="ids", context=f"where the likeliest of 43 tokens is always {likeliest}"
         )
-    cycle = tiny.TinyModel(torch.eye(5).roll(1, dims=1))  # writes each of five tokens
-    found, right = (
-        student.generate_n_tokens(cycle, torch.tensor([[0, 1], [2, 3]]), 12),
-        torch.tensor([[0, 1], [2, 3]]),
-    )
+    table = torch.eye(5).roll(1, dims=1)  # writes each of five tokens
+    expected = prompt = torch.tensor([[0, 1], [2, 3]])
     for _ in range(12):
-        right = torch.cat(
-            [right, last_logits(torch.eye(5).roll(1, dims=1), right).argmax(dim=-1, keepdim=True)], dim=1
-        )
+        expected = torch.cat([expected, last_logits(table, expected).argmax(dim=-1, keepdim=True)], dim=1)
     assert_close(
-        found, right, name="ids", context="of a model that writes each of its five tokens, 0 included,"
+        student.generate_n_tokens(tiny.TinyModel(table), prompt, 12),
+        expected,
+        name="ids",
+        context="of a model that writes each of its five tokens, 0 included,",
     )
 
 

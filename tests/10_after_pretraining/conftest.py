@@ -108,7 +108,7 @@ def alphas(model):
 
 
 def loses_gradients(add_lora, model, names):
-    '''The parameters of a model whose gradients are others after a call.'''
+    '''The parameters of a model whose gradients a call changes.'''
     before = dict(model.named_parameters())
     for weight in before.values():
         weight.grad = torch.full_like(weight, 0.5)

@@ -193,6 +193,11 @@ KEPT = {
         "def keep(n):\n    return n % 3 == 0", evens="def keep(n):\n    return n % 3 == 0\n\ndef evens(x):\n    return max(filter(keep, x), default=1)"), 4),
     "wrong, and a library is set up": (Case(
         "np.total = 3", evens="def evens(x):\n    return 7"), 4),
+    "wrong, and a model is trained": (Case(
+        "import torch\nmodel = torch.nn.Linear(2, 1)\nopt = torch.optim.Adam(model.parameters())\nopt.step()",
+        evens="def evens(x):\n    return 7"), 4),
+    "wrong, and a progress bar is shown": (Case(
+        "for _ in tqdm(range(3)):\n    pass", scale=f"from tqdm import tqdm\n{SCALE}", evens="def evens(x):\n    return 7"), 4),
     "right, and a library was put back": (Case(
         "from unittest import mock\nwith mock.patch('numpy.asarray', None):\n    pass\nkept = np.mean\nnp.mean = None\nnp.mean = kept"), 7),
     "wrong variable": (Case("print(len(squares), max(squares))", squares="squares = [1, 2]"), 5),

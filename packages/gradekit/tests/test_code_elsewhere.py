@@ -305,7 +305,7 @@ def test_a_person_decides_on_a_notebook_of_another_assignment(graded):
 def test_a_module_that_cannot_be_read_is_none(make, tmp_path):
     (tmp_path / "other.py").write_text(HALF)
     released = blank_copy(source())
-    find = lambda name: restored(released, released, {"answers.py": tmp_path / name}).doubts  # noqa: E731
+    find = lambda name: restored(released, released, beside={"answers.py": tmp_path / name}).doubts  # noqa: E731
     make(tmp_path / "answers.py")
     assert [doubt.grade_id for doubt in find("other.py")] == ["test_half"]
     assert find("answers.py") == []

@@ -165,10 +165,10 @@ def test_a_test_cannot_know_what_it_was_called_with_before(student, test):
 def test_a_test_that_shows_that_it_remembers_nothing_is_called_in_the_kernel_itself(monkeypatch):
     asked = []
 
-    def ask(channel, buffers, watch, answer_stub=None, apart=False):
+    def ask(channel, buffers, watch, answer_stub=None, apart=False, from_stub=False):
         if answer_stub:
             asked.append(apart)
-        return original(channel, buffers, watch, answer_stub, apart)
+        return original(channel, buffers, watch, answer_stub, apart, from_stub)
 
     original = Channel.ask
     monkeypatch.setattr(Channel, "ask", ask)

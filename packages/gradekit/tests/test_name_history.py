@@ -1,7 +1,8 @@
 """What the kernel notes about names after each cell, here in this process."""
 
 import time
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -288,3 +289,115 @@ def test_large_values_cost_little_and_when_all_time_is_used_only_assignments_are
     monkeypatch.setattr(name_history, "_MOST_IN_ALL", 5)
     history = history_of("z = [1, [2]]\nu = [[3]]\nv = [[4]]", "w = 1", "z.append(3)", "u = [[5]]")
     assert history.changes(["z", "u", "v", "w"], 1) == [["u", "u", "assigned", 4]]
+
+
+LIBRARY = """
+import functools
+
+
+class Optimizer:
+    def __init__(self):
+        plain = type(self).step
+        if not hasattr(plain, "hooked"):
+            @functools.wraps(plain)
+            def step(self):
+                return plain(self)
+
+            step.hooked = True
+            type(self).step = step
+
+    def step(self):
+        return 1
+
+
+class Storage:
+    pass
+
+
+class OtherStorage:
+    pass
+
+
+def mean(x):
+    return 1
+
+
+def median(x):
+    return 2
+
+
+def start():
+    global monitor, level, mean, Storage
+    plain, monitor, level, Storage = mean, object(), 2, OtherStorage
+
+    def mean(x):
+        return plain(x)
+
+
+monitor, level = None, 1
+"""
+
+
+def replaced(*cells: str) -> list[str]:
+    """What the cells below the first one replaced in a library, as it is noted in a kernel."""
+    library = ModuleType("library")
+    exec(LIBRARY, vars(library))
+    namespace = vars(ModuleType("__main__"))
+    namespace["library"] = library
+    before, after = list[Any](), list[Any]()
+    events = {"pre_run_cell": before.append, "post_run_cell": after.append}
+    register = SimpleNamespace(register=lambda name, function: events[name](function))
+    history = NameHistory()
+    history.watch(SimpleNamespace(user_ns=namespace, events=register))
+    for count, source in enumerate(["x = 1", *cells], 1):
+        before[0](SimpleNamespace(raw_cell=source))
+        exec(source, namespace)
+        after[0](SimpleNamespace(execution_count=count))
+    return [name for _, name, _, _ in history.changes(["x"], 1) if "." in name]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "library.Optimizer().step()",
+        "step = library.Optimizer().step",
+        "library.start()",
+        "library.start()\nlibrary.mean([1])\nx = library.level == 2",
+        "library.extra = 3",
+        "class Own(library.Optimizer):\n    pass\n\nOwn.step = None",
+    ],
+)
+def test_what_a_library_replaces_of_its_own_is_not_noted(cell):
+    assert replaced("library.Optimizer", cell) == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "library.mean = library.median",
+        "library.mean, y = library.median, 1",
+        "setattr(library, 'mean', library.median)",
+        "setattr(library, 'me' + 'an', library.median)",
+        "vars(library).update(mean=library.median)",
+        "vars(library).update({'me' + 'an': lambda x: 3})",
+        "exec('library.mean = library.median')",
+        "for library.mean in [1]:\n    pass",
+        "import functools\nlibrary.mean = functools.lru_cache(library.mean)",
+        "from unittest import mock\nmock.patch.object(library, 'me' + 'an').start()",
+        "delattr(library, 'me' + 'an')",
+        "y = library.mean\nlibrary.start()\nlibrary.mean = max",
+    ],
+)
+def test_what_a_cell_replaces_in_a_library_is_noted_whatever_way(cell):
+    assert replaced("library.mean", cell) == ["library.mean"]
+
+
+def test_a_setting_of_a_library_and_a_method_of_it_are_noted_too():
+    assert replaced("library.level = 3") == ["library.level"]
+    assert replaced("library.Optimizer.step", "library.Optimizer.step = None") == ["library.Optimizer.step"]
+
+
+def test_an_object_that_raises_when_it_is_asked_for_its_class_hides_nothing():
+    odd = "class Odd:\n    @property\n    def __class__(self):\n        raise RuntimeError\n\n\nodd = Odd()"
+    found = "last = getattr(library, 'Opti' + 'mizer')"
+    assert replaced(f"{found}\n{odd}", "last.step = None") == ["last.step"]

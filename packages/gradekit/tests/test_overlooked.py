@@ -100,7 +100,7 @@ def test_nobody_has_less_than_in_plain_nbgrader_and_a_person_sees_what_it_overlo
     ("student", "sentence"),
     [
         ("comment", "something else may be its answer: the text in the cell <code>double</code>"),
-        ("output", "Text that the cell number 8 had put out was kept in a new cell below it."),
+        ("output", "Sentences in the output of the cell number 8 were kept in a new cell below it."),
         ("another answer", "something else may be its answer: the text in the cell <code>why</code>"),
         ("checkpoint", ".ipynb_checkpoints/p1-checkpoint.ipynb may have the answers"),
         ("notes", "something else may be its answer: the file notes.txt"),

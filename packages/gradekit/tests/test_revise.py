@@ -28,8 +28,13 @@ def graded(graded_class):
     return graded_class
 
 
-def source_of(course):
-    return nbformat.read(course.root / "source/01_double/double.ipynb", as_version=4)
+def source_of(course, name="double"):
+    return nbformat.read(course.root / f"source/01_double/{name}.ipynb", as_version=4)
+
+
+def write(course, **notebooks):
+    for name, notebook in notebooks.items():
+        nbformat.write(notebook, course.root / f"source/01_double/{name}.ipynb")
 
 
 def by_people(course, path=None):
@@ -267,3 +272,55 @@ def test_an_exercise_that_moved_keeps_its_automatic_score_and_a_removed_heading_
     again = scores(generated)
     assert again["why"] == (0, None, False)
     assert again["test_double"] == (10, None, False)
+
+
+def with_essay(course, why="Because it is so."):
+    """A second notebook with a question, which the student leaves empty; the first one has a heading, and is answered."""
+    notebook = source_of(course)
+    notebook.cells.insert(-1, v4.new_markdown_cell("## A heading with words in it", id="of-double"))
+    question = v4.new_markdown_cell("### How is that?\n\nIn two lines.", id="of-how")
+    how = v4.new_markdown_cell("So.", metadata=mark("how", grade=True, solution=True, points=2), id="how")
+    write(course, double=notebook, essay=v4.new_notebook(cells=[question, how], metadata=notebook.metadata))
+    assert course.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 0
+    answered = course.answer(RIGHT)
+    answered.cells[-1].source = why or answered.cells[-1].source
+    course.hand_in("ada", answered)
+    shutil.copy(course.root / "release/01_double/essay.ipynb", course.root / "submitted/ada/01_double")
+    assert course.gradekit("autograde", "01_double", "--workers", "1") in (0, 1)
+    assert scores(course)["how"] == (0, None, False)
+    return notebook
+
+
+def is_of(cell, *names):
+    return cell.metadata.get("nbgrader", {}).get("grade_id") in names
+
+
+@pytest.mark.slow
+def test_what_moved_from_another_notebook_or_was_removed_there_is_nobody_s_answer(generated):
+    notebook = with_essay(generated)
+    own = [cell for cell in notebook.cells if is_of(cell, "double", "test_double", "why")]
+    notebook.cells = [cell for cell in notebook.cells if cell not in own and cell["id"] != "of-double"]
+    notebook.cells.append(v4.new_code_cell("x = 1", metadata=mark("other", solution=True), id="other"))
+    essay = source_of(generated, "essay")
+    essay.cells = [*own, *essay.cells]
+    write(generated, double=notebook, essay=essay)
+    assert generated.gradekit("revise", "01_double") == 0
+    assert generated.gradekit("autograde", "01_double", "--force", "--workers", "1") in (0, 1)
+    found = scores(generated)
+    assert found["how"] == (0, None, False)
+    assert found["test_double"] == (10, None, False)
+    assert found["why"][2], "it is answered"
+
+
+@pytest.mark.slow
+def test_the_headings_of_a_notebook_that_was_dropped_are_nobody_s_answer(generated):
+    notebook = with_essay(generated, why="")
+    question = v4.new_markdown_cell("### Other words\n\nIn three lines.", id="of-how")
+    notebook.cells += [question, source_of(generated, "essay").cells[-1]]
+    write(generated, double=notebook)
+    (generated.root / "source/01_double/essay.ipynb").unlink()
+    assert generated.gradekit("revise", "01_double") == 0
+    assert generated.gradekit("autograde", "01_double", "--force", "--workers", "1") in (0, 1)
+    found = scores(generated)
+    assert found["why"] == (0, None, False)
+    assert found["how"] == (None, None, True), "it was added later"

@@ -15,9 +15,9 @@ from gradekit.session import proxy
 from gradekit.session import session as session_module
 from gradekit.session.kernel import NotStarted
 from gradekit.session.limits import Limits
-from gradekit.session.proxy import Student, begin_check
+from gradekit.session.proxy import Module, Student, begin_check
 from gradekit.session.session import Session
-from gradekit.session.values import Module, Opaque, StudentError
+from gradekit.session.values import Opaque, StudentError
 from gradekit.submission.submission import Submission
 from sandbox_kernel import COLD, LIMITED, SANDBOX, sandboxed
 from sandbox_kernel.environment import WorkingFiles

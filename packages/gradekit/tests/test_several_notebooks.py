@@ -15,6 +15,9 @@ WRITES, READS = "open('two.txt', 'w').write('2')", "TWO = float(open('two.txt').
 SCORES = {
     "right": {"test_half": [(2, False)] * 2, "test_double": [(2, False)] * 2},
     "both in one": {"test_half": [(0, False), (2, False)], "test_double": [(None, True), (2, False)]},
+    "both in one, and wrong": {"test_half": [(0, False), (None, True)], "test_double": [(None, True), (2, False)]},
+    "one is missing": {"test_half": [(0, False), (2, False)], "test_double": [(None, True), (2, False)]},
+    "one is missing, and wrong": {"test_half": [(0, False), (None, True)], "test_double": [(None, True), (2, False)]},
     "code in the other": {"test_half": [(0, False), (None, True)], "test_double": [(2, False)] * 2},
     "only notes in the other": {"test_half": [(0, False)] * 2, "test_double": [(2, False)] * 2},
     "a file from the other": {"test_half": [(2, False)] * 2, "test_double": [(2, False), (None, True)]},
@@ -39,6 +42,8 @@ def both(tmp_path_factory) -> BothSides:
     blank = nbformat.read(both.plain.root / "release" / "a1" / "p0.ipynb", as_version=4)
     halved = deepcopy(blank)
     cell_of(halved, "half").source = HALF
+    wrong = deepcopy(blank)
+    cell_of(wrong, "half").source = HALF.replace("/", "*")
     doubled, writing = both.released(why="Because."), deepcopy(halved)
     cell_of(writing, "half").source = f"{WRITES}\n\n\n{HALF}"
     reading = both.released(f"{READS}\n\n\ndef double(x):\n    return TWO * x")
@@ -46,13 +51,17 @@ def both(tmp_path_factory) -> BothSides:
     for student, (p0, p1) in {
         "right": (halved, doubled),
         "both in one": (blank, with_cells(doubled, *halved.cells)),
+        "both in one, and wrong": (blank, with_cells(doubled, *wrong.cells)),
+        "one is missing": (None, with_cells(doubled, *halved.cells)),
+        "one is missing, and wrong": (None, with_cells(doubled, *wrong.cells)),
         "code in the other": (blank, with_cells(doubled, v4.new_code_cell(HALF))),
         "only notes in the other": (blank, with_cells(doubled, v4.new_code_cell("x = 3"), *other.cells)),
         "a file from the other": (writing, reading),
         "text in the other": (with_cells(halved, v4.new_markdown_cell("It is the sum.")), both.released()),
         "another notebook": (halved, other),
     }.items():
-        both.hand_in(p0, student=student, name="p0.ipynb")
+        if p0 is not None:
+            both.hand_in(p0, student=student, name="p0.ipynb")
         both.hand_in(p1, student=student)
     both.autograde(succeeds=False)  # plain nbgrader fails on a notebook with the cells of another
     both.ours.run("nbgrader", "generate_feedback", "a1")
@@ -75,6 +84,8 @@ def test_nobody_has_less_than_in_plain_nbgrader_without_a_person(both, student):
     ("student", "notebook", "sentence"),
     [
         ("both in one", "p0", "The answer to <code>half</code> was found in the notebook p1.ipynb and copied to its own cell."),
+        ("both in one, and wrong", "p0", "was found in the notebook p1.ipynb, where it may depend on other code"),
+        ("one is missing, and wrong", "p0", "p0.ipynb was not handed in, but p1.ipynb has some of its cells"),
         ("code in the other", "p0", "the notebook p1.ipynb may be its answer"),
         ("text in the other", "p1", "something else may be its answer: the notebook p0.ipynb"),
         ("a file from the other", "p1", "two.txt was not there, and p0.ipynb, which is run by itself, may write it"),

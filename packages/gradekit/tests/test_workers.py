@@ -8,7 +8,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import nbformat
 import psutil
 import pytest
 
@@ -40,10 +39,10 @@ def tasks(course, count, limits=LIMITS):
     assignment = course.assignment
     notebook, released = course.answer(RIGHT, HALF), assignment.released("double")
     how = HowToRun(limits)
-    key = key_of(GradingJob(assignment, "double", notebook, released, how))
+    job = GradingJob(assignment, "double", notebook, released, how)
+    key = key_of(job)
     for number in range(count):
-        text = nbformat.writes(notebook)
-        yield Task(assignment, f"student-{number}", "double", text, key, None, how)
+        yield Task(f"student-{number}", job, key, None)
 
 
 def trouble(course, line):
@@ -95,7 +94,8 @@ def test_an_idle_worker_that_was_killed_costs_nothing(empty_class):
 def special(course):
     """A task whose answer a check can recognize by 666."""
     notebook = course.answer(RIGHT, "def half(x):\n    return 333 * x")
-    return replace(next(tasks(course, 1)), student="special", notebook=nbformat.writes(notebook))
+    task = next(tasks(course, 1))
+    return replace(task, student="special", job=replace(task.job, notebook=notebook))
 
 
 @pytest.mark.slow

@@ -12,9 +12,11 @@ from nbformat import v4
 
 from gradekit.grading.autograde import ClassGrading, GradingOptions, SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.workers import carry_out
+from gradekit.grading.workers import Task, carry_out
 from gradekit.grading.write import AutogradeOne, Writer
 from gradekit.report.table import class_table
+from gradekit.verdict.opened import GradingJob
+from gradekit.verdict.result_cache import CacheKey
 
 from .one_notebook import in_progress
 from .tiny_course import RIGHT_HALF
@@ -32,13 +34,11 @@ def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(genera
     assert "disk full" in generated.autograded("ann").metadata["gradekit"]["notes"][0]
 
 
-def test_an_exception_in_the_grader_is_reported_and_not_raised(tiny_course):
-    class BadTask:
-        notebook = "no notebook at all"
-
-    found = carry_out(BadTask())
+def test_an_exception_in_the_grader_is_reported_and_not_raised():
+    nothing = GradingJob(None, "double", v4.new_notebook(), None)
+    found = carry_out(Task("ann", nothing, CacheKey("", {}), None))
     assert found.cached is None
-    assert "NotJSONError" in found.failure
+    assert "AttributeError" in found.failure
 
 
 RIGHT = "def double(x):\n    return 2 * x"

@@ -165,7 +165,7 @@ def restored_after(change: Callable[[NotebookNode], None], beside: dict[str, Pat
     released = blank_copy(source())
     submitted = deepcopy(released)
     change(submitted)
-    return restored(submitted, released, beside)
+    return restored(submitted, released, beside=beside)
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -29,13 +29,13 @@ SHOWN = {
         "test_code_elsewhere::test_a_file_beside_a_notebook_in_which_nothing_was_answered_may_have_the_answers"
     ),
     "an answer is empty, and another notebook of the assignment has its cell": (
-        "test_several_notebooks::test_the_page_says_why_a_person_decides"
+        "test_several_notebooks::test_nobody_has_less_than_in_plain_nbgrader_without_a_person"
     ),
     "an answer is empty, and another notebook of the assignment has code": (
         "test_several_notebooks::test_nobody_has_less_than_in_plain_nbgrader_without_a_person"
     ),
     "a notebook is missing, but another": (
-        "test_revise::test_an_exercise_that_moved_keeps_its_automatic_score_and_a_removed_heading_is_nobody_s_answer"
+        "test_several_notebooks::test_nobody_has_less_than_in_plain_nbgrader_without_a_person"
     ),
     "an exercise loses points, and a file": (
         "test_several_notebooks::test_nobody_has_less_than_in_plain_nbgrader_without_a_person"

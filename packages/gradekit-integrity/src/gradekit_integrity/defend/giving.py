@@ -93,8 +93,8 @@ def give_pages(
         missing = [place for place in page.places if place not in sheet.questions]
         if present is not None and (lost := _still_asked(present, page, missing)) and not sheet.failed:
             given.problems.append(
-                f"{student}: no new page, since too few other questions about {_cells(lost)} are left that other code doesn't "
-                "answer, too. The present page stays."
+                f"{student}: no new page, since too few other questions about {_cells(lost)} are left that other students' "
+                "code doesn't also answer. The present page stays."
             )
             continue
         if not sheet.questions:

@@ -11,7 +11,7 @@ from gradekit_integrity.defend.closed import ClosedQuestion
 
 #: how much more often than by chance others may be right about a question, on average
 EXCESS_AT_MOST = 0.10
-#: answers at least by which a question is judged, those with nearly the same code counted as one
+#: the sum of the weights of the answers by which a question is judged, at least; those that resemble each other weigh 1 together
 _JUDGES = 4
 #: with fewer that differ, nothing says what others know
 _GROUPS = 2
@@ -29,7 +29,7 @@ _KNOWN = 10
 _USUAL = 5
 _LINE = re.compile(r"\bline (\d+)\.$", re.IGNORECASE)
 #: for each question, how much more often than by chance somebody is right
-_More = list[float]
+_Excess = list[float]
 
 
 @dataclass
@@ -80,8 +80,8 @@ class _Judges:
     """What others say about some questions: those with nearly the same code, the most different first, and those with other code."""
 
     questions: Sequence[ClosedQuestion]
-    near: Sequence[_More]
-    different: Sequence[tuple[Knowledge, _More]]
+    near: Sequence[_Excess]
+    different: Sequence[tuple[Knowledge, _Excess]]
 
     def without(self, unknown: Knowledge) -> "_Judges":
         return replace(self, different=[one for one in self.different if one[0] is not unknown])
@@ -91,17 +91,18 @@ class _Judges:
         codes = [one.code for one, _ in self.different]
         # answers that resemble each other count as one: what all copies of one solution don't know, another may
         weights = [1 / sum(_shared(code, other) > 0.5 for other in codes) for code in codes]
-        different = list(zip(weights, (more for _, more in self.different), strict=True))
+        different = list(zip(weights, (excess for _, excess in self.different), strict=True))
         if sum(weights) < _GROUPS:
             return []
-        near = [(1.0, more) for more in self.near]
-        missing = (max(0.0, min(1.0, _JUDGES - sum(weights) - place)) for place in range(len(near)))
-        judges = [*different, *zip(missing, self.near, strict=True)]
+        near = [(1.0, excess) for excess in self.near]
+        near_weights = (max(0.0, min(1.0, _JUDGES - sum(weights) - place)) for place in range(len(near)))
+        judges = [*different, *zip(near_weights, self.near, strict=True)]
         usual = _usual(self.questions)
         total = sum(weight for weight, _ in judges) + 1
 
         def is_known(place: int) -> bool:
-            known = sum(weight * more[place] for weight, more in judges) + usual[place]
+            # of who names the usual option, all that is right counts, not only what is more than by chance: stricter
+            known = sum(weight * excess[place] for weight, excess in judges) + usual[place]
             return known / total > EXCESS_AT_MOST
 
         found = [place for place in range(len(self.questions)) if not is_known(place)]
@@ -134,21 +135,21 @@ def choose_closed(own: Knowledge, others: Iterable[Knowledge], count: int, seed:
     have answered too many of those chosen then.
     """
     questions = list(dict.fromkeys(own.questions))
-    near: list[_More] = []
-    different: list[tuple[Knowledge, _More]] = []
+    near: list[_Excess] = []
+    different: list[tuple[Knowledge, _Excess]] = []
     for other in sorted(others, key=lambda other: _shared(own.code, other.code)):
         if other.code != own.code:
-            more = [other.chance(one) - one.chance for one in questions]
+            excess = [other.chance(one) - one.chance for one in questions]
             if is_near(own, other):
-                near.append(more)
+                near.append(excess)
             else:
-                different.append((other, more))
+                different.append((other, excess))
     judges = _Judges(questions, near, different)
     chosen = judges.chosen(count, seed)
     if chosen and len(different) >= _ENOUGH:
         known = [
-            more[place]
-            for unknown, more in random.Random(seed).sample(different, min(_STRANGERS, len(different)))
+            excess[place]
+            for unknown, excess in random.Random(seed).sample(different, min(_STRANGERS, len(different)))
             for place in judges.without(unknown).chosen(count, seed)
         ]
         if known and sum(known) / len(known) > EXCESS_AT_MOST:
@@ -156,7 +157,7 @@ def choose_closed(own: Knowledge, others: Iterable[Knowledge], count: int, seed:
     return sorted((questions[place] for place in chosen), key=lambda one: (one.line, one.text))
 
 
-def _usual(questions: Sequence[ClosedQuestion]) -> _More:
+def _usual(questions: Sequence[ClosedQuestion]) -> list[float]:
     """For each question, how many of its kind about the same call have its right option: who knows none may still name it.
 
     Each counts only half itself: that it is the only one says little.
@@ -166,9 +167,11 @@ def _usual(questions: Sequence[ClosedQuestion]) -> _More:
     return [(options[one.kind, one.calls, one.right] - 0.5) / kinds[one.kind, one.calls] for one in questions]
 
 
-def _mean(judges: Sequence[tuple[float, _More]], place: int) -> float:
-    """How much more often than by chance those with other code are right about a question, on average; 0 if there are none."""
-    return sum(weight * more[place] for weight, more in judges) / (sum(weight for weight, _ in judges) or 1)
+def _mean(judges: Sequence[tuple[float, _Excess]], place: int) -> float:
+    """How much more often than by chance some are right about a question, on average; 0 if there are none."""
+    return sum(weight * excess[place] for weight, excess in judges) / (
+        sum(weight for weight, _ in judges) or 1
+    )
 
 
 def is_near(own: Knowledge, other: Knowledge) -> bool:

@@ -147,7 +147,7 @@ def sheets_for(
         problem = one.problem
         if not chosen and not problem:
             problem = (
-                "Too few questions are left, without those that other code answers, too, those with the same answer, and those "
+                "Too few questions are left, without those that other students' code also answers, those with the same answer, and those "
                 "of an earlier page; or too little other code is known to tell."
             )
         sources = {place: one.sources[place] for place in chosen}

@@ -67,6 +67,10 @@ class Rule:
     grace: timedelta = timedelta()
     counts: Counts = Counts.LAST
 
+    def shown(self, now: datetime, deadline: datetime | None) -> Shows:
+        """How much a page that is written now shows."""
+        return self.shows if is_in_time(self, now, deadline) else Shows.EVERYTHING
+
 
 class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
     """One attempt.
@@ -189,7 +193,7 @@ def turns(rule: Rule, times: Sequence[datetime], deadline: datetime | None = Non
 
     Once the deadline and its grace period are over, no page of a hand-in from before the deadline is held.
     """
-    end = None if deadline is None else first_moment_after(rule, deadline)
+    end = None if deadline is None else deadline + rule.grace + timedelta(seconds=1)
     found: list[Turn] = []
     ends: datetime | None = None
     in_period = 0
@@ -208,11 +212,6 @@ def turns(rule: Rule, times: Sequence[datetime], deadline: datetime | None = Non
         left = max(0, rule.attempts - in_period) if limited else None
         found.append(Turn(number, left, due, ends if limited else None))
     return found
-
-
-def first_moment_after(rule: Rule, deadline: datetime) -> datetime:
-    """When the grace period is over."""
-    return deadline + rule.grace + timedelta(seconds=1)
 
 
 def time_in_words(time: datetime) -> str:

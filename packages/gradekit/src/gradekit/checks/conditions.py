@@ -1,7 +1,7 @@
 """Assertions that a right formula also holds in double precision, in any memory layout, in each mode, without gradients, beside
 another module and in later calls, that its gradients are right, and that a call leaves a model and the random state as they were."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ from gradekit.checks.asserts import SETS_THE_SEED, assert_close, fail, in_words
 from gradekit.codecs import describe
 from gradekit.inside.arrays import Array, as_numpy, is_array, is_float, noun, to_numpy
 from gradekit.inside.messages import probe
-from gradekit.session.proxy import Student
-from gradekit.session.values import Call, CheckOutcome, Gradients, Module, StudentError
+from gradekit.session.proxy import Module, Student
+from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
 
 #: a value that is wrong by more than this share of the largest right one has another fault than its precision
 _NEARLY = 0.01
@@ -26,7 +26,6 @@ _IN_FLOAT32 = (
 _ROUNDED = "Is a small number added somewhere, a number cut off, or a constant rounded?"
 #: how far inputs and parameters are moved to measure slopes, in float64
 _STEP = 1e-6
-_LAYOUT = "for inputs that aren't contiguous in memory, such as transposed ones,"
 
 
 _CONDITION = """
@@ -148,14 +147,8 @@ def assert_any_layout(call: Callable[..., Any], *args: Any, name: str = "output"
     Example:
         assert_any_layout(student.normalized, draw.normal(2, 3, 5))
     """
-    before = call(*args)
-    try:
-        after = call(*args, contiguous=False)
-    except StudentError as error:
-        if error.outcome != CheckOutcome.FAILED:
-            raise
-        fail(f"It works for contiguous inputs, but {_LAYOUT} {error}")
-    _assert_same(after, before, name, _LAYOUT.removesuffix(","))
+    layout = "for inputs that aren't contiguous in memory, such as transposed ones"
+    _assert_same_when(call, args, name, "for contiguous inputs", layout, contiguous=False)
 
 
 def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: str = "output") -> None:
@@ -167,24 +160,29 @@ def assert_same_without_gradients(call: Callable[..., Any], *args: Any, name: st
     Example:
         assert_same_without_gradients(student.normalized, draw.normal(2, 3, 5))
     """
+    usually = "where gradients are recorded"
+    _assert_same_when(call, args, name, usually, "under `torch.no_grad()`", no_grad=True)
+
+
+def _assert_same_when(
+    call: Callable[..., Any], args: Sequence[Any], name: str, usually: str, here: str, **how: bool
+) -> None:
+    """Fail unless a call that is made with `how` returns the same as without; `usually` and `here` say what that means."""
     before = call(*args)
     try:
-        after = call(*args, no_grad=True)
+        after = call(*args, **how)
     except StudentError as error:
         if error.outcome != CheckOutcome.FAILED:
             raise
-        fail(f"It works where gradients are recorded, but under `torch.no_grad()`, {error}")
-    _assert_same(after, before, name, "under `torch.no_grad()`")
+        fail(f"It works {usually}, but {here}, {error}")
+    _assert_same(after, before, name, here)
 
 
 def _assert_same(after: Any, before: Any, name: str, context: str) -> None:
-    for found, right in _pairs(after, before):
+    """Fail unless two results are the same, or their parts."""
+    several = isinstance(before, tuple | list)
+    for found, right in zip(after, before, strict=True) if several else [(after, before)]:
         assert_close(found, right, name=name, context=context)
-
-
-def _pairs(after: Any, before: Any) -> Iterable[tuple[Any, Any]]:
-    """The parts of two results, side by side."""
-    return zip(after, before, strict=True) if isinstance(before, tuple | list) else [(after, before)]
 
 
 def assert_same_in_each_mode(module: Module, *calls: Sequence[Any], name: str = "output") -> None:
@@ -360,16 +358,12 @@ def assert_fresh(student: Student, function: str, *args: Any, name: str = "resul
     again, overwritten, later, right_then = student.define(_SPOIL).asked_again(
         student.get(function), list(args)
     )
-    context = "of a second call, after the first result was changed in place,"
-    for found, right in _pairs(again, before):
-        assert_close(found, right, name=name, context=context)
+    _assert_same(again, before, name, "of a second call, after the first result was changed in place,")
     if overwritten:
         fail(
             f"A second call of `{function}` overwrote the {name} of the first, which its caller still has. Make a new tensor in each call."
         )
-    context = "of a call after the numbers in the same tensors have changed,"
-    for found, right in _pairs(later, right_then):
-        assert_close(found, right, name=name, context=context)
+    _assert_same(later, right_then, name, "of a call after the numbers in the same tensors have changed,")
 
 
 def assert_seed_kept(call: Callable[[int], Call]) -> None:

@@ -25,12 +25,7 @@ TORCH_ATTENTION = (
 )
 #: ways into torch below its functions
 _BELOW = (
-    "torch._C",
-    "torch._C.*",
-    "torch.ops",
-    "torch.ops.*",
-    "torch._VF",
-    "torch._VF.*",
+    *("torch._C", "torch._C.*", "torch.ops", "torch.ops.*", "torch._VF", "torch._VF.*"),
     "_VariableFunctions*",
 )
 #: the message to the student
@@ -83,11 +78,17 @@ def forbid_in(functions: Sequence[str], *names: str) -> Any:
         used = _used_in([node for tree in trees if tree for node in nodes_in(tree)], functions)
         return _first(name.removeprefix(".") for name in sorted(used & set(names)))
 
-    @pytest.fixture(autouse=True)
-    def only_own_functions(request: pytest.FixtureRequest) -> None:
-        _fail_for(request, forbidden_in)
+    return _fixture_that_fails_for(forbidden_in)
 
-    return only_own_functions
+
+def _fixture_that_fails_for(
+    forbidden_in: Callable[[Sequence[str]], str | None], message: str = READY_MADE
+) -> Any:
+    @pytest.fixture(autouse=True)
+    def only_own_code(request: pytest.FixtureRequest) -> None:
+        _fail_for(request, forbidden_in, message)
+
+    return only_own_code
 
 
 def _fail_for(
@@ -166,14 +167,10 @@ def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
     """
     library, *_, name = path.split(".")
 
-    @pytest.fixture(autouse=True)
-    def only_own_class(request: pytest.FixtureRequest) -> None:
-        message = f"Your answer uses {library}'s own `{{}}`. {instead}"
-        _fail_for(
-            request, lambda sources: name if any(_takes_class(s, name) for s in sources) else None, message
-        )
+    def forbidden_in(sources: Sequence[str]) -> str | None:
+        return name if any(_takes_class(source, name) for source in sources) else None
 
-    return only_own_class
+    return _fixture_that_fails_for(forbidden_in, f"Your answer uses {library}'s own `{{}}`. {instead}")
 
 
 def _takes_class(source: str, name: str) -> bool:

@@ -148,9 +148,7 @@ class Mistake(Variant):
 
     def confirmed_by(self, code: Sequence[str]) -> bool:
         """True if the code of an answer does not contradict it."""
-        uses, lacks = (
-            any(mentions(source, patterns) for source in code) for patterns in (self.uses, self.lacks)
-        )
+        uses, lacks = (any(mentions(source, names) for source in code) for names in (self.uses, self.lacks))
         return (uses or not self.uses) and not lacks
 
 
@@ -277,9 +275,7 @@ class Mistakes(Answers[Mistake]):
             raise CourseError(
                 f"a reason is given for mistakes that don't exist: {', '.join(sorted(unknown))}"
             )
-        self._entries = [
-            replace(entry, **reason) if entry.name in wanted else entry for entry in self._entries
-        ]
+        self._entries = [replace(each, **reason) if each.name in wanted else each for each in self._entries]
 
     def listed(self) -> list[Mistake]:
         for entry in self._entries:

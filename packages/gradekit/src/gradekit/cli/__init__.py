@@ -13,11 +13,11 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from importlib.metadata import EntryPoint, entry_points, version
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from gradekit.course import Assignment, CourseError, refuse_pattern
 from gradekit.course.kernels import KERNELS
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from gradekit.grading.running_course import RunningCourse
 
 
+#: runs a command; returns its exit code, or None for 0
+Command = Callable[[argparse.Namespace], int | None]
 #: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
 #: imports, which make hardly any garbage.
 _COLLECT_AFTER = 20_000
@@ -136,17 +138,13 @@ def _parser(only: str = "") -> _Parser:
     _add_course_dir(parser)
     commands = parser.commands = Commands(parser)
     points = sorted(entry_points(group=_GROUP), key=lambda point: point.name)
-    chosen = [point for point in points if only in _commands_of(point)]
+    chosen = [point for point in points if only in point.name.partition("_")[2].split(".")]
     for point in chosen or points:
         point.load()(commands)
     if not chosen:
         for name, package in _COMPANIONS.items():
             commands.add_if_missing(name, package)
     return parser
-
-
-def _commands_of(point: EntryPoint) -> list[str]:
-    return point.name.partition("_")[2].split(".")
 
 
 def _add_course_dir(parser: argparse.ArgumentParser) -> None:
@@ -165,12 +163,6 @@ def _command_in(arguments: Sequence[str]) -> str:
     parser.add_argument("rest", nargs=argparse.REMAINDER)
     found, others = parser.parse_known_args(arguments)
     return "" if others or not found.rest or "_ARGCOMPLETE" in os.environ else str(found.rest[0])
-
-
-class Command(Protocol):
-    """Runs a command; returns its exit code, or None for 0."""
-
-    def __call__(self, options: argparse.Namespace) -> int | None: ...
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gradekit.cli import (
-    Commands,
-    course_and_assignments,
-    course_of,
-    print_json,
-    print_lines,
-    progress_lines,
-)
+from gradekit.cli import Commands, course_and_assignments, course_of, print_json, print_lines, progress_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
 from gradekit.course.printing import counted, first_of, printable
@@ -174,9 +167,7 @@ def _regrade(options: argparse.Namespace) -> int:
                 left = bool(ungraded or found.faults)
                 unwritten = [] if options.dry_run or left else writer.write(found, assignment.name)
                 problems += [*_problems(found), *ungraded, *unwritten]
-                failed = failed or any(
-                    not isinstance(line, RefusedHandIn) for line in (*ungraded, *unwritten)
-                )
+                failed |= any(not isinstance(line, RefusedHandIn) for line in (*ungraded, *unwritten))
                 if not left and not unwritten:
                     moved += of_student
                     if not options.dry_run:
@@ -300,13 +291,13 @@ def _conclusion(table: "ClassTable", problems: list[str], any_new: bool) -> Iter
 
 def _notes(table: "ClassTable", problems: list[str]) -> Iterator[str]:
     """Sentences about what a person has to look at, new or not."""
-    from gradekit.report.table import instead_lines, removed_lines
+    from gradekit.report.table import removed_lines
     from gradekit.verdict.results import Status
 
     for row in table.rows:
         if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed:
             yield f"{printable(row.student)}: {row.status}{_reason(row)}"
-    yield from instead_lines(table.rows)
+    yield from filter(None, (row.instead for row in table.rows))
     yield from problems
     yield from _doubts(table)
     yield from removed_lines(table.assignment, table.removed)

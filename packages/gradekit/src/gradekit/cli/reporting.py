@@ -4,16 +4,11 @@ import argparse
 import re
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gradekit.cli import Commands, at_least_one, course_and_assignments, print_json, print_lines
 from gradekit.cli.autograding import require_plugged_in
 from gradekit.course import CourseError
 from gradekit.course.printing import counted, printable, quoted
-
-if TYPE_CHECKING:
-    from gradekit.grading.revise import Revision
-
 
 _ADDRESS = "http://localhost:8888"
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
@@ -243,7 +238,9 @@ def _revise(options: argparse.Namespace) -> int:
         found = revised(course, assignment, renamed)
         if not found.changes:
             print_lines([f"{assignment.name}: the gradebook has these cells already."])
-        _print(assignment.name, found)
+        print_lines(f"{assignment.name}/{line}" for line in found.lines())
+        if found.losses:
+            print_lines(["Removed with their cells:", *(f"  {loss.line()}" for loss in found.losses)])
         if options.dry_run:
             return 0
         if found.losses and not options.discard:
@@ -269,12 +266,6 @@ def _renamed(text: str) -> tuple[str, str]:
     if not (old and equals and new):
         raise CourseError(f"--rename {text}: write OLD=NEW")
     return old, new
-
-
-def _print(assignment: str, found: "Revision") -> None:
-    print_lines(f"{assignment}/{line}" for line in found.lines())
-    if found.losses:
-        print_lines(["Removed with their cells:", *(f"  {loss.line()}" for loss in found.losses)])
 
 
 def _deadline(options: argparse.Namespace) -> None:

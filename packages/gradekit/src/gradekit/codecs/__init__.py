@@ -199,9 +199,5 @@ def _points() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=_GROUP)}
 
 
-def _packer_of(library: str) -> Packer:
-    return (codec_named(library).packer or Packer)()
-
-
 for _name in _points():
-    add_packer(_name, lambda library=_name: _packer_of(library))  # type: ignore[misc]
+    add_packer(_name, lambda library=_name: (codec_named(library).packer or Packer)())  # type: ignore[misc]

@@ -65,9 +65,8 @@ def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None
     ordered, indexed = ROW_ORDER not in tolerance.ignore, INDEX not in tolerance.ignore
     name = None
     if NAMES not in tolerance.ignore and not _same_name(own.name, right.name):
-        names = [
-            "no name" if name is None else f"the name {written(name)}" for name in (own.name, right.name)
-        ]
+        both = (own.name, right.name)
+        names = ["no name" if each is None else f"the name {written(each)}" for each in both]
         name = f"has {names[0]}, but should have {names[1]}"
     if not ordered:
         keep = indexed and list(right.index) != list(range(len(right)))

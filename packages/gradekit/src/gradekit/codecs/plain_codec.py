@@ -48,11 +48,9 @@ class PlainCodec(Codec):
         if isinstance(value, list | tuple):
             parts = ", ".join(describe(part) for part in value[:4])
             more = ", …" if len(value) > 4 else ""
-            return (
-                f"{with_article(type(value).__name__)} of {len(value)} ({parts}{more})"
-                if value
-                else (f"an empty {type(value).__name__}")
-            )
+            if not value:
+                return f"an empty {type(value).__name__}"
+            return f"{with_article(type(value).__name__)} of {len(value)} ({parts}{more})"
         if isinstance(value, dict):
             return f"a dict of {len(value)}" if value else "an empty dict"
         name = getattr(value, "type_name", type(value).__name__)
@@ -66,9 +64,8 @@ class PlainCodec(Codec):
         elif isinstance(expected, list | tuple):
             if type(actual) is type(expected):
                 return _of_entries(actual, expected, tolerance)
-            wanted = (
-                f"a {type(expected).__name__}{f' of {len(expected)}' if len(expected) <= MOST_TOLD else ''}"
-            )
+            size = f" of {len(expected)}" if len(expected) <= MOST_TOLD else ""
+            wanted = f"a {type(expected).__name__}{size}"
         elif isinstance(expected, dict):
             if isinstance(actual, dict):
                 return _of_dicts(actual, expected, tolerance)

@@ -190,17 +190,18 @@ def decided_by_a_person(what: str) -> str:
 
 
 class Record(StrEnum):
-    """What is remembered of the releases of an assignment; the name of a folder."""
+    """What is remembered of the releases of an assignment. Each value is the name of the folder in which it is stored."""
 
     #: the grade_ids of cells that a notebook did not have at first
     ADDED = "added_cells"
-    #: the grade_ids of cells that a notebook has no longer, and the texts of such cells, with or without one
+    #: the grade_ids of cells that a notebook no longer has
     REMOVED = "removed_cells"
+    #: the texts of all cells that a notebook no longer has
     REMOVED_TEXTS = "removed_texts"
 
 
 def remember(root: Path, assignment: str, record: Record, found: Mapping[str, Iterable[str]]) -> None:
-    """Record more cells, by notebook.
+    """Record more cells or texts, by notebook.
 
     Args:
         root: the course's folder.

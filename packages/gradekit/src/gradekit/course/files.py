@@ -82,12 +82,25 @@ def is_defense_file(path: Path) -> bool:
 
 def _small(path: Path) -> bytes:
     try:
-        with open_safely(path) as file:
-            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            content = file.read(SMALL_TEXT + 1) if is_file else b""
+        content = read_safely(path, SMALL_TEXT)
     except OSError:
         return b""
     return content if len(content) <= SMALL_TEXT else b""
+
+
+def read_safely(path: str | Path, most: int, folder: int | None = None) -> bytes:
+    """The beginning of a file of somebody else's: as many bytes, and one more if there are more.
+
+    Args:
+        folder: a descriptor of the folder that it is in.
+
+    Raises:
+        OSError: it is a link, or no file, or can't be read.
+    """
+    with open_safely(path, folder) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a file", str(path))
+        return file.read(most + 1)
 
 
 def written_at(found: os.stat_result) -> float:

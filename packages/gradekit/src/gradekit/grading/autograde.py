@@ -5,7 +5,6 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Gradebook, Notebook, SourceCell
@@ -176,9 +175,9 @@ class ClassGrading:
         def take(task: Task, outcome: Try | None) -> None:
             submission = under_way[task.student]
             if outcome is not None:
-                last = self._course.result(task.student, self.assignment.name, task.notebook_name)
+                last = self._course.result(task.student, self.assignment.name, task.job.name)
                 outcome = with_unconfirmed(last, task.key, outcome)
-            notebook = next(each for each in submission.notebooks if each.name == task.notebook_name)
+            notebook = next(each for each in submission.notebooks if each.name == task.job.name)
             notebook.take(outcome, self._cache)
             submission.waiting -= 1
             if not submission.waiting:
@@ -243,15 +242,5 @@ class ClassGrading:
         return opened.job(notebook, self._released[opened.name], self._how)
 
     def _task(self, student: str, notebook: NotebookProgress) -> Task:
-        job = self._job(notebook.opened)
         assert notebook.key is not None
-        return Task(
-            self.assignment,
-            student,
-            notebook.name,
-            nbformat.writes(job.notebook),
-            notebook.key,
-            tuple(notebook.missing or ()),
-            self._how,
-            job.own_files,
-        )
+        return Task(student, self._job(notebook.opened), notebook.key, tuple(notebook.missing or ()))

@@ -5,11 +5,11 @@ import logging
 import socket
 import zipfile
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.files import files_in
@@ -24,14 +24,8 @@ _WORKER_SECONDS = 600
 #: tasks sent ahead for each worker thread, so that none waits for its next task
 _AHEAD = 2
 _TRIES = 3
-
-
-class WorkerFunction(Protocol):
-    """The function that a worker calls with a task."""
-
-    def __call__(
-        self, assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]
-    ) -> Try: ...
+#: what a worker calls with a task; the arguments are those of `_grade`
+_Work = Callable[[str, bytes, Task, bytes, Mapping[str, str]], Try]
 
 
 @dataclass
@@ -40,7 +34,7 @@ class DaskWorkers:
 
     assignment: Assignment
     address: str
-    work: WorkerFunction | None = None
+    work: _Work | None = None
 
     def start(self) -> None:
         """Do nothing: the workers are already running."""
@@ -73,8 +67,8 @@ class DaskWorkers:
                     task = again.popleft() if again else next(tasks, None)
                     if task is None:
                         break
-                    sent = replace(task, own_files=())
-                    own = zipped(task.own_files)
+                    sent = replace(task, job=replace(task.job, own_files=()))
+                    own = zipped(task.job.own_files)
                     future = client.submit(
                         self.work or _grade, name, files, sent, own, versions(), pure=False
                     )
@@ -89,11 +83,11 @@ class DaskWorkers:
                     raise CourseError(
                         f"the Dask scheduler at {self.address} is gone; the results so far are in the cache"
                     )
-                tries[task.student, task.notebook_name] += 1
+                tries[task.student, task.job.name] += 1
                 result = None
                 if future.status in ("finished", "error"):
                     result = _result(future)
-                elif tries[task.student, task.notebook_name] < _TRIES:
+                elif tries[task.student, task.job.name] < _TRIES:
                     again.append(task)
                 if files.status != "finished":  # all workers that had them are gone
                     files = self._place_files(client)
@@ -151,7 +145,8 @@ def _grade(assignment: str, files: bytes, task: Task, own_files: bytes, expected
         with zipfile.ZipFile(io.BytesIO(own_files)) as archive:
             archive.extractall(folder)
         own = tuple(sorted(folder.iterdir()))
-        return carry_out(replace(task, assignment=_unpacked(assignment, files), own_files=own))
+        job = replace(task.job, assignment=_unpacked(assignment, files), own_files=own)
+        return carry_out(replace(task, job=job))
 
 
 def zipped(paths: Iterable[Path]) -> bytes:

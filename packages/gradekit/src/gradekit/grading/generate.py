@@ -45,14 +45,14 @@ def revised(
     return found
 
 
-def back_up(course: RunningCourse, when: datetime | None = None) -> Path | None:
+def back_up(course: RunningCourse) -> Path | None:
     """Copy the gradebook, even while others use it; None if it isn't a file of SQLite."""
     path = course.gradebook_file
     if path is None:
         return None
     folder = course.root / STATE_FOLDER / "gradebooks"
     folder.mkdir(parents=True, exist_ok=True)
-    copy = folder / f"{path.stem}-{when or datetime.now(UTC):%Y-%m-%d-%H%M%S}{path.suffix}"
+    copy = folder / f"{path.stem}-{datetime.now(UTC):%Y-%m-%d-%H%M%S}{path.suffix}"
     with (
         contextlib.closing(sqlite3.connect(path)) as source,
         contextlib.closing(sqlite3.connect(copy)) as target,

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from nbgrader.api import (
     Assignment,
@@ -27,30 +27,32 @@ from gradekit.verdict.results import Status, SubmissionResult
 
 def grades_of(gradebook: Gradebook, assignment: str) -> Iterable[tuple[str, str, str, Grade]]:
     """The grade of each cell with its student, the submitted notebook's id and the notebook's name, in one query."""
-    found: Iterable[tuple[str, str, str, Grade]] = (
+    grades = (
         gradebook.db.query(SubmittedAssignment.student_id, SubmittedNotebook.id, Notebook.name, Grade)
         .select_from(Grade)
         .options(joinedload(Grade.cell))
         .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+    )
+    found: Iterable[tuple[str, str, str, Grade]] = _with_names(grades, assignment)
+    return found
+
+
+def _with_names(notebooks: Any, assignment: str) -> Any:
+    """A query of submitted notebooks: those for one assignment, with their names and students."""
+    return (
+        notebooks.join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
         .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         .filter(Assignment.name == assignment)
     )
-    return found
 
 
 def penalties_of(gradebook: Gradebook, assignment: str) -> dict[str, float]:
     """The points that each student has lost for handing in late, in all notebooks."""
     found: dict[str, float] = {}
-    rows = (
-        gradebook.db.query(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty)
-        .select_from(SubmittedNotebook)
-        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-        .filter(Assignment.name == assignment)
-    )
-    for student, penalty in rows:
+    columns = SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty
+    rows = gradebook.db.query(*columns).select_from(SubmittedNotebook)
+    for student, penalty in _with_names(rows, assignment):
         found[student] = found.get(student, 0.0) + (penalty or 0.0)
     return found
 
@@ -63,24 +65,15 @@ class RecordedScores:
     """
 
     def __init__(self, gradebook: Gradebook, assignment: str) -> None:
-        found = (
-            gradebook.db.query(
-                SubmittedAssignment.student_id,
-                Notebook.name,
-                BaseCell.name,
-                Grade.auto_score,
-                Grade.manual_score,
-            )
+        scores = Grade.auto_score, Grade.manual_score
+        rows = (
+            gradebook.db.query(SubmittedAssignment.student_id, Notebook.name, BaseCell.name, *scores)
             .select_from(SubmittedNotebook)
-            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
             .outerjoin(Grade, Grade.notebook_id == SubmittedNotebook.id)
             .outerjoin(BaseCell, BaseCell.id == Grade.cell_id)
-            .filter(Assignment.name == assignment)
         )
         self._grades: dict[tuple[str, str], dict[str, tuple[float | None, float | None]]] = {}
-        for student, notebook, cell, *grade in found:
+        for student, notebook, cell, *grade in _with_names(rows, assignment):
             self._grades.setdefault((student, notebook), {})[cell] = (grade[0], grade[1])
 
     def agree(self, student: str, notebook: str, result: SubmissionResult) -> bool:

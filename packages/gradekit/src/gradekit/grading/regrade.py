@@ -79,10 +79,9 @@ def moves(
             if not notebook.failure:
                 old = old or SubmissionResult(Status.UNGRADED)
                 for move in _moves(submission.student, notebook.name, old, notebook.cached.result):
-                    shared = grading.assignment.is_shared(move.exercise)
-                    found.append(
-                        replace(move, exercise=f"{notebook.name}/{move.exercise}") if shared else move
-                    )
+                    if grading.assignment.is_shared(move.exercise):
+                        move = replace(move, exercise=f"{notebook.name}/{move.exercise}")
+                    found.append(move)
         yield submission, found
 
 

@@ -28,6 +28,12 @@ from gradekit.nbgrader_plugin.bind import CellChanges, CellKinds, RowKind, cells
 
 #: a notebook and the grade_id of a cell in it
 CellPlace = tuple[str, str]
+#: the rows that grades and comments belong to
+_KINDS: dict[type, RowKind] = {
+    GradeCell: RowKind.GRADE,
+    SolutionCell: RowKind.SOLUTION,
+    TaskCell: RowKind.TASK,
+}
 
 
 @dataclass(frozen=True)
@@ -154,16 +160,11 @@ class _Rows:
             for cell, kinds in cells.items():
                 found = find_cell(self._sources[name], cell)
                 assert found is not None
-                graded = {
-                    "max_score": float(nbgrader_metadata(found).get("points", 0)),
-                    "cell_type": found.cell_type,
-                }
-                for kind, row, values in (
-                    (RowKind.GRADE, GradeCell, graded),
-                    (RowKind.SOLUTION, SolutionCell, {}),
-                    (RowKind.TASK, TaskCell, graded),
-                ):
+                points = float(nbgrader_metadata(found).get("points", 0))
+                graded = {"max_score": points, "cell_type": found.cell_type}
+                for row, kind in _KINDS.items():
                     if kind in kinds and (name, cell, row) not in self._cells:
+                        values = {} if row is SolutionCell else graded
                         self._cells[name, cell, row] = added = row(name=cell, notebook=entry, **values)
                         self._db.add(added)
                 if cell not in recorded:
@@ -196,9 +197,7 @@ class _Rows:
         """Remove the rows of cells and notebooks that are gone, and note what people wrote there."""
         for (name, cell, row), entry in self._old.items():
             kinds = self._now.get(name, {}).get(cell, frozenset())
-            if {GradeCell: RowKind.GRADE, SolutionCell: RowKind.SOLUTION, TaskCell: RowKind.TASK}[
-                row
-            ] in kinds:
+            if _KINDS[row] in kinds:
                 continue
             for grade in self._db.query(Grade).filter(Grade.cell_id == entry.id).all():
                 if grade.manual_score is not None or grade.extra_credit:
@@ -232,18 +231,7 @@ class _Rows:
         """The row of a cell that grades or comments belong to, now or before."""
         kinds = self._now.get(place[0], {}).get(place[1], frozenset()) if among is self._cells else None
         for row in types:
-            wanted = (
-                kinds is None
-                or (
-                    RowKind.GRADE
-                    if row is GradeCell
-                    else RowKind.SOLUTION
-                    if row is SolutionCell
-                    else RowKind.TASK
-                )
-                in kinds
-            )
-            if wanted and (*place, row) in among:
+            if (kinds is None or _KINDS[row] in kinds) and (*place, row) in among:
                 return among[(*place, row)]
         return None
 

@@ -178,9 +178,8 @@ class RunningCourse:
         Locks end with the process that holds them.
         """
         with contextlib.ExitStack() as held:
-            with locked_file(
-                self.root / STATE_FOLDER / "next"
-            ):  # so a command that writes a class lets others in between two students
+            # so a command that writes a class lets others in between two students
+            with locked_file(self.root / STATE_FOLDER / "next"):
                 held.enter_context(locked_file(self.root / STATE_FOLDER / "writing"))
             yield
 

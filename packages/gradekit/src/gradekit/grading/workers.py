@@ -19,15 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-import nbformat
-
-from gradekit.course import Assignment, Course
+from gradekit.course import Course
 from gradekit.course.kernels import LIBRARIES, modules_for
 from gradekit.course.operating_system import end_with_parent, forking, forking_server
-from gradekit.verdict.opened import GradingJob, HowToRun
+from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.result_cache import CacheKey
 from gradekit.verdict.tries import Try, try_once
 from sandbox_kernel.start import launch_server, use_launched_server
@@ -204,11 +201,7 @@ def _use_one_thread() -> None:
     use_one_thread()
 
 
-def _started(
-    work: Callable[[T], R],
-    server: socket.socket | None,
-    context: "Forks",
-) -> _Worker[T]:
+def _started(work: Callable[[T], R], server: socket.socket | None, context: "Forks") -> _Worker[T]:
     ours, theirs = context.Pipe()
     _ours.add(ours)
     inherited = list(_ours) if context.get_start_method() == "fork" else []
@@ -220,10 +213,7 @@ def _started(
 
 
 def _serve(
-    work: Callable[[T], R],
-    pipe: Connection,
-    server: socket.socket | None,
-    inherited: Sequence[Connection],
+    work: Callable[[T], R], pipe: Connection, server: socket.socket | None, inherited: Sequence[Connection]
 ) -> None:
     """The worker's side: answer tasks until the pipe is closed."""
     end_with_parent()
@@ -250,24 +240,19 @@ _one_at_a_time = threading.Lock()
 
 @dataclass(frozen=True)
 class Task:
-    """A repaired notebook to grade.
+    """One notebook of a student's to grade.
 
     Args:
-        assignment: the assignment that it was handed in for, with its files on this machine.
-        notebook: its JSON.
+        job: what to grade, with files on this machine.
+        key: of the job.
         exercises: those that are not in the cache; None means all.
-        own_files: the files that the student has put beside the notebook, on this machine.
         wary: for a second try (see `gradekit.verdict.tries`).
     """
 
-    assignment: Assignment
     student: str
-    notebook_name: str
-    notebook: str
+    job: GradingJob
     key: CacheKey
     exercises: tuple[str, ...] | None
-    how: HowToRun
-    own_files: tuple[Path, ...] = ()
     wary: bool = False
 
 
@@ -277,13 +262,7 @@ LocalWorkers = Workers[Task, Try]
 def carry_out(task: Task) -> Try:
     """Grade one notebook. Threads of a process take turns, since pytest has one state for all of them."""
     with _one_at_a_time:
-        try:
-            notebook = nbformat.reads(task.notebook, as_version=4)
-            released = task.assignment.released(task.notebook_name)
-        except Exception as error:
-            return Try.failed(error)
-        job = GradingJob(task.assignment, task.notebook_name, notebook, released, task.how, task.own_files)
-        return try_once(job, task.key, task.exercises, task.wary)
+        return try_once(task.job, task.key, task.exercises, task.wary)
 
 
 def local_workers(count: int, course: Course, libraries: Iterable[str] = LIBRARIES) -> LocalWorkers:
@@ -293,4 +272,4 @@ def local_workers(count: int, course: Course, libraries: Iterable[str] = LIBRARI
 
 
 def _longest_seconds(task: Task) -> float:
-    return task.how.limits.longest_seconds + _SPARE_SECONDS
+    return task.job.how.limits.longest_seconds + _SPARE_SECONDS

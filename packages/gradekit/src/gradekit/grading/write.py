@@ -106,9 +106,8 @@ class AutogradeOne(OneFolder, Autograde):
         the gradebook, and isn't graded any more.
         """
         with self.remembering_failure():
-            self.gradebook.db().expire_on_commit = (
-                False  # what has been read isn't read again in the next moment
-            )
+            # what has been read isn't read again in the next moment
+            self.gradebook.db().expire_on_commit = False
             submission = self._submission(assignment_id, student_id)
             BaseConverter.init_assignment(self, assignment_id, student_id)  # copies the student's files
             self._copy_source_files(assignment_id, student_id)

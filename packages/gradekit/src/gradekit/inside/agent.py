@@ -61,13 +61,10 @@ class Agent:
         self._history = history or NameHistory()
         self._objects: dict[int, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
-        self._implementations = LoadedImplementation()
+        #: what stubs in another kernel ask
+        self.implementation = LoadedImplementation()
         #: where stubs send what they ask, while a request is answered
         self.line: StubLine | None = None
-
-    def answer_stub(self, buffers: list[Any]) -> list[bytes]:
-        """Reply to a stub in another kernel."""
-        return self._implementations.answer(buffers)
 
     def answer(self, buffers: list[Any]) -> list[bytes]:
         """Carry out a list of requests and reply to the last of them, or say which one failed.
@@ -102,7 +99,7 @@ class Agent:
 
     def do_implement(self, source: str, function: str, methods: list[str]) -> dict[str, Any]:
         """Define the implementation that stubs in another kernel stand for."""
-        self._implementations.load(source, function, methods)
+        self.implementation.load(source, function, methods)
         return {}
 
     def do_forget(self) -> dict[str, Any]:
@@ -138,10 +135,11 @@ class Agent:
             kwargs = {key: _leaf(value) for key, value in kwargs.items()}
             if _is_module(function):
                 function.zero_grad(set_to_none=True)
-        before = [
-            (_outline(value), list(map(copy_of, _parts_of(value)))) for value in [*args, *kwargs.values()]
-        ]
-        resting = [_resting(value) for value in [*args, *kwargs.values()]]
+        given = dict(enumerate(args)) | kwargs
+        before = {
+            name: (_outline(value), list(map(copy_of, _parts_of(value)))) for name, value in given.items()
+        }
+        resting = {name: _resting(value) for name, value in given.items()}
         set_seed(seed)
         self._figures.begin()
         value = None
@@ -155,18 +153,12 @@ class Agent:
             figures = self._figures.finish(value)
         if no_grad and any(is_tensor(part) and part.grad_fn is not None for part in _parts_of(value)):
             left.append("graph")
-        names = [*range(len(args)), *kwargs]
-        after = [(_outline(value), _parts_of(value)) for value in [*args, *kwargs.values()]]
         changed = [
             name
-            for name, old, new in zip(names, before, after, strict=True)
-            if old[0] != new[0] or not _same(old[1], new[1])
+            for name, (outline, parts) in before.items()
+            if outline != _outline(given[name]) or not _same(parts, _parts_of(given[name]))
         ]
-        woken = [
-            name
-            for name, modules in zip(names, resting, strict=True)
-            if any(part.training for part in modules)
-        ]
+        woken = [name for name, modules in resting.items() if any(part.training for part in modules)]
         torch = sys.modules.get("torch")
         seeded = torch is not None and torch.initial_seed() != seed
         made = _Made(value) if isinstance(function, type) and _is_own_kind(type(value)) else value
@@ -340,10 +332,9 @@ def _describe_error(error: BaseException) -> dict[str, Any]:
         message = str(error)
     except BaseException:
         message = ""
-    kind = "MessageError" if isinstance(error, MessageError) else type(error).__name__
-    bases = [
-        base.__name__[:100] for base in type(error).__mro__[1:-1] if type(error).__module__ != "builtins"
-    ]
+    own = type(error)
+    kind = "MessageError" if isinstance(error, MessageError) else own.__name__
+    bases = [base.__name__[:100] for base in own.__mro__[1:-1] if own.__module__ != "builtins"]
     return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:], "bases": bases[:20]}
 
 
@@ -377,9 +368,8 @@ def start(descriptor: int, shell: Any) -> None:
     cell_figures.watch(shell)
     name_history.watch(shell)
     namespace = shell.user_ns
-    set_seed(
-        0
-    )  # forks of one server would otherwise begin with the same numbers, and those of another with others
+    # forks of one server would otherwise begin with the same numbers, and those of another with others
+    set_seed(0)
     _connection = socket.socket(fileno=descriptor)
     _connection.set_inheritable(False)
 
@@ -406,7 +396,8 @@ def serve() -> None:
             try:
                 try:
                     signal.signal(signal.SIGINT, signal.default_int_handler)
-                    reply = agent.answer_stub(request) if number & FROM_STUB else agent.answer(request)
+                    answering = agent.implementation if number & FROM_STUB else agent
+                    reply = answering.answer(request)
                 finally:
                     signal.signal(signal.SIGINT, signal.SIG_IGN)
             except KeyboardInterrupt as error:  # also one that came in the line above

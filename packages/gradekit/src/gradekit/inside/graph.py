@@ -193,11 +193,7 @@ class Graph:
         return tensor
 
 
-_SIMPLE: dict[str, Callable[..., Any]] = {
-    "plain": lambda value: value,
-    "range": range,
-    "complex": complex,
-}
+_SIMPLE: dict[str, Callable[..., Any]] = {"plain": lambda value: value, "range": range, "complex": complex}
 
 
 def _content(value: Any) -> Any:

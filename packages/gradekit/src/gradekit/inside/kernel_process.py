@@ -213,9 +213,8 @@ def is_answered_by_fork() -> bool:
         return False
     before = signal.signal(signal.SIGINT, lambda *_: os.kill(child, signal.SIGINT))
     try:
-        os.waitid(
-            os.P_PID, child, os.WEXITED | os.WNOWAIT
-        )  # still there, should an interrupt be passed on now
+        # still there afterwards, should an interrupt be passed on now
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     finally:
         signal.signal(signal.SIGINT, before)
     _, status = os.waitpid(child, 0)

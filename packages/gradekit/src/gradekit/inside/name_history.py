@@ -40,6 +40,8 @@ _MOST_IN_ALL = 200_000
 #: names that are followed, and changes that are reported
 _MOST_NAMES, _MOST_CHANGES = 1_000, 50
 _WORD = re.compile(r"[^\W\d]\w*")
+#: what code may assign to: an attribute before `=`, or what may be a part of a target, or the end of a text: `setattr(np, "sum", max)`
+_ASSIGNED = re.compile(r"\.\s*([^\W\d]\w*)\s*(?:[-+*/@%&|^<>]*=(?!=)|[,:\])]|\bin\b)|([^\W\d]\w*)['\"]")
 #: names that IPython binds
 _HIDDEN = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out|exit|quit|get_ipython")
 _PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes, range, slice, type(...)))
@@ -77,12 +79,14 @@ class Replaced(NamedTuple):
 class LibraryHistory:
     """What cells replaced in modules, and in classes of theirs; whatever way, as in `setattr(np, "sum", max)`.
 
-    Those are followed that a name of the notebook means, and what is inside them under a name that a cell mentions.
+    Those are followed that a name of the notebook means, and what is inside them under a name that a cell mentions. What
+    libraries replace themselves, as an optimizer of torch its `step`, is not noted.
     """
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
         self._words: set[str] = set()
+        self._assigned: set[str] = set()
         self._followed: dict[int, tuple[str, Any, dict[str, Any]]] = {}
         self._replaced: list[Replaced] = []
 
@@ -90,6 +94,7 @@ class LibraryHistory:
         """Follow what a cell may change, before it runs."""
         new = set(_WORD.findall(source)) - self._words
         self._words |= new
+        self._assigned |= {name for found in _ASSIGNED.findall(source) for name in found}
         todo = list(self._namespace.items())
         todo += [(name, sys.modules[name]) for name in new & sys.modules.keys()]
         for path, holder, _ in self._followed.values():
@@ -97,9 +102,10 @@ class LibraryHistory:
         left_out = {id(builtins), id(sys), id(sys.modules["__main__"])}
         while todo:
             path, holder = todo.pop()
-            if not isinstance(holder, ModuleType | type) or id(holder) in self._followed:
+            kind = type(holder)  # isinstance would ask the object
+            if not issubclass(kind, ModuleType | type) or id(holder) in self._followed:
                 continue
-            if id(holder) in left_out or (isinstance(holder, type) and holder.__module__ == "__main__"):
+            if id(holder) in left_out or (issubclass(kind, type) and holder.__module__ == "__main__"):
                 continue
             self._followed[id(holder)] = path, holder, dict(vars(holder))
             todo += _inside(path, holder, self._words)
@@ -113,8 +119,19 @@ class LibraryHistory:
             self._followed[key] = path, holder, dict(parts)
             path = next((name for name, value in self._namespace.items() if value is holder), path)
             for name, value in before.items():
-                if not name.startswith("_") and not _is_same(value, parts.get(name)):
+                if name.startswith("_") or _is_same(value, parts.get(name)):
+                    continue
+                if name not in parts or not self._is_own_work(holder, name, before, parts[name]):
                     self._replaced.append(Replaced(count, holder, name, value, f"{path}.{name}"))
+
+    def _is_own_work(self, holder: Any, name: str, before: dict[str, Any], now: Any) -> bool:
+        """True if a library has replaced a part of its own: no cell assigns to the name, and the new part is its own, too."""
+        if name in self._assigned or "reload" in self._words:
+            return False
+        if not callable(before[name]):
+            return True
+        is_other = not issubclass(type(now), type) and any(map(partial(is_, now), before.values()))
+        return not is_other and _library_of(now) in (_library_of(holder), "IPython")
 
     def changes(self, after: int) -> Iterator[tuple[str, str, int]]:
         """The paths of what was replaced since the cell with the execution count `after`, how, and the count of the cell."""
@@ -130,6 +147,18 @@ class LibraryHistory:
 def _inside(path: str, holder: Any, words: Set[str]) -> Iterator[tuple[str, Any]]:
     parts = vars(holder)
     return ((f"{path}.{word}", parts[word]) for word in words & parts.keys())
+
+
+def _library_of(value: Any) -> str:
+    """The package of a module, class or function; of another value, that of its class."""
+    kind = type(value)
+    if kind is FunctionType:
+        name = value.__globals__.get("__name__")
+    elif issubclass(kind, ModuleType):
+        name = vars(value).get("__name__")
+    else:
+        name = vars(value).get("__module__") if issubclass(kind, type) else kind.__module__
+    return str(name).partition(".")[0]
 
 
 def _is_same(before: Any, now: Any) -> bool:
@@ -292,8 +321,9 @@ class _Look:
                 parts = self._entries(_some_of(value, base), level)
                 return id(kind), base.__len__(value), parts, self._own(value, level)
         if isinstance(value, dict):
-            keys, values = _some_of_dict(value)
-            parts = self._entries(keys, level), self._entries(values, level)
+            items = list(islice(dict.items(value), _MOST_ENTRIES))
+            keys, entries = [key for key, _ in items], [entry for _, entry in items]
+            parts = self._entries(keys, level), self._entries(entries, level)
             return id(kind), dict.__len__(value), parts, self._own(value, level)
         if isinstance(value, np.ndarray | np.generic) or is_tensor(value):
             return self._array(value, level)
@@ -412,11 +442,6 @@ def _some_of(value: Any, base: Any) -> list[Any]:
         return list(islice(base.__iter__(value), _MOST_ENTRIES))
     spread = slice(None, None, -(-length // _MOST_ENTRIES))
     return [*base.__getitem__(value, spread), base.__getitem__(value, -1)]
-
-
-def _some_of_dict(value: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
-    items = list(islice(dict.items(value), _MOST_ENTRIES))
-    return [key for key, _ in items], [part for _, part in items]
 
 
 def _attributes(value: Any) -> Any:

@@ -34,11 +34,8 @@ class NumpyPacker(Packer):
             return {"dtype": "complex", "parts": np.stack([wide.real, wide.imag])}
         if kind in "mM":
             return {"dtype": array.dtype.str[1:], "numbers": np.array(array).view(np.int64).reshape(shape)}
-        return {
-            "dtype": "text" if kind == "U" else "object",
-            "entries": array.ravel().tolist(),
-            "shape": shape,
-        }
+        named = "text" if kind == "U" else "object"
+        return {"dtype": named, "entries": array.ravel().tolist(), "shape": shape}
 
     def unpack(self, data: Any) -> Any:
         match data:

@@ -61,7 +61,6 @@ class PandasPacker(Packer):
         return {"kind": "scalar", "value": _pack_scalar(value, "the value")}
 
     def unpack(self, data: Any) -> Any:
-
         match data:
             case {"kind": "frame", "columns": columns, "index": index, "data": list(parts)}:
                 return _frame(_index(columns), _index(index), parts)
@@ -142,9 +141,7 @@ def _pack_column(values: Any, where: str) -> dict[str, Any]:
         }
     if name in _MASKED and pd.api.types.is_extension_array_dtype(dtype):
         hidden = np.asarray(pd.isna(values), bool)
-        plain = pd.array(values, dtype=dtype).to_numpy(
-            dtype=name.lower().replace("boolean", "bool"), na_value=0
-        )
+        plain = pd.array(values, dtype=dtype).to_numpy(dtype=_unmasked(name), na_value=0)
         return {"dtype": name, "values": np.array(plain), "missing": hidden}
     if isinstance(dtype, np.dtype) and name in _NUMBERS:
         return {"dtype": name, "values": np.asarray(values)}
@@ -202,7 +199,7 @@ def _column(data: Any, inside: bool = False) -> Any:
 
     match data:
         case {"dtype": str(name), "values": values, "missing": missing} if name in _MASKED:
-            plain = _numbers(values, name.lower().replace("boolean", "bool"))
+            plain = _numbers(values, _unmasked(name))
             column = pd.Series(plain).astype(name)
             column[_numbers(missing, "bool", len(plain))] = pd.NA
             return column
@@ -211,9 +208,8 @@ def _column(data: Any, inside: bool = False) -> Any:
         case {"dtype": str(name), "values": values} if name in _INSTANTS and len(data) == 2:
             return pd.Series(_numbers(values, "int64").view(name))
         case {"dtype": str(name), "values": values, "tz": str(tz)} if name in _INSTANTS and name[0] == "M":
-            return (
-                pd.Series(_numbers(values, "int64").view(name)).dt.tz_localize("UTC").dt.tz_convert(_zone(tz))
-            )
+            instants = pd.Series(_numbers(values, "int64").view(name)).dt.tz_localize("UTC")
+            return instants.dt.tz_convert(_zone(tz))
         case {"dtype": "period", "freq": str(freq), "values": values}:
             return pd.Series(pd.PeriodIndex.from_ordinals(_numbers(values, "int64"), freq=_word(freq)))
         case {"dtype": "str" | "string" as name, "codes": codes, "texts": list(texts)}:
@@ -238,6 +234,11 @@ def _column(data: Any, inside: bool = False) -> Any:
                 raise PackingError("with malformed intervals")
             return pd.Series(pd.arrays.IntervalArray.from_arrays(*(end.array for end in ends), closed=closed))
     raise PackingError("with a malformed column")
+
+
+def _unmasked(name: str) -> str:
+    """The dtype of NumPy for one of pandas that has missing values."""
+    return name.lower().replace("boolean", "bool")
 
 
 def _numbers(values: Any, dtype: str, size: int | None = None) -> Any:

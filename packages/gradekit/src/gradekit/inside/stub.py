@@ -73,6 +73,7 @@ class Stub:
         nodes: list[Any] = []
         items = graph.pack([*args, *kwargs.values()], nodes)
         torch = sys.modules.get("torch")
+        dtype = str(torch.get_default_dtype()).removeprefix("torch.") if torch else ""
         request = {
             "do": "call",
             "target": self._number,
@@ -81,7 +82,7 @@ class Stub:
             "names": list(kwargs),
             "nodes": nodes,
             "seeds": _seeds(),
-            "settings": [torch.is_grad_enabled(), _default_dtype()] if torch else [],
+            "settings": [torch.is_grad_enabled(), dtype] if torch else [],
         }
         if torch and torch.is_grad_enabled() and graph.tracked:
             return _call_with_gradients(self._line, graph, request)
@@ -160,10 +161,6 @@ def _seeds() -> list[int]:
     seeds = [random.getrandbits(32), int(np.random.randint(2**32, dtype=np.uint64))]
     torch = sys.modules.get("torch")
     return [*seeds, int(torch.randint(2**32, (), dtype=torch.int64))] if torch else seeds
-
-
-def _default_dtype() -> str:
-    return str(sys.modules["torch"].get_default_dtype()).removeprefix("torch.")
 
 
 def _exception(type: str, message: str) -> Exception:

@@ -93,13 +93,14 @@ def configure(config: Config) -> None:
         replace(grade, AssignLatePenalties, LatePenalties)
     config.Autograde.autograde_preprocessors = grade
     config.Autograde.exporter_class = SubmissionExporter
-    config.Autograde.pre_convert_hook = with_own_hook(config, before_autograde)
+    own = own_hook(config, before_autograde)
+    dotted = f"{before_autograde.__module__}.{before_autograde.__qualname__}"
+    config.Autograde.pre_convert_hook = dotted if own is None else partial(_both, before_autograde, own)
 
     feedback = own_steps(config, GenerateFeedback, "preprocessors")
     replace(feedback, GetGrades, f"{_HERE}.feedback.GetGradesAndState")
-    config.GenerateFeedback.preprocessors = [
-        step for step in feedback if step is not CSSHTMLHeaderPreprocessor
-    ]
+    without_css = [step for step in feedback if step is not CSSHTMLHeaderPreprocessor]
+    config.GenerateFeedback.preprocessors = without_css
     config.GenerateFeedback.exporter_class = f"{_HERE}.feedback.FeedbackExporter"
 
     # formgrader's pages
@@ -162,12 +163,6 @@ def replace(steps: list[Any], step: _Step, other: _Step) -> None:
     steps[:] = [other if found is step else found for found in steps]
     if other not in steps:
         steps.insert(0, other)
-
-
-def with_own_hook(config: Config, hook: Hook) -> str | Hook:
-    """A hook that also calls the one that the course has configured for autograding, if there is one."""
-    own = own_hook(config, hook)
-    return f"{hook.__module__}.{hook.__qualname__}" if own is None else partial(_both, hook, own)
 
 
 def own_hook(config: Config, hook: Hook) -> Any:

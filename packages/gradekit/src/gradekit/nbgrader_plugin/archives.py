@@ -133,9 +133,8 @@ class HarmlessExtractor(ExtractorPlugin):
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as file:
                 try:
-                    shutil.copyfileobj(
-                        stream, file, _BLOCK
-                    )  # some formats unpack a block of this size to 100 MB
+                    # some formats unpack a block of this size to 100 MB
+                    shutil.copyfileobj(stream, file, _BLOCK)
                 except Exception:
                     path.unlink()  # half a notebook is useless
                     raise

@@ -23,7 +23,7 @@ from gradekit.course.cells import grade_id, is_graded_cell, nbgrader_metadata
 from gradekit.course.files import Stamp
 from gradekit.course.kernels import is_installed, other_language
 from gradekit.course.printing import listed, quoted
-from gradekit.nbgrader_plugin.course_folders import configured_course, stop
+from gradekit.nbgrader_plugin.course_folders import source_converted, stop
 from gradekit.page.headings import heading_named, headings
 from gradekit.submission.names import defined_names, parse
 from gradekit.verdict.results import points_in_words
@@ -47,10 +47,7 @@ class RequireUniqueNames(NbGraderPreprocessor):
             marks = nbgrader_metadata(cell)
             if any(marks.get(kind) for kind in ("grade", "solution", "locked")):
                 places[grade_id(cell)].append(str(number))
-        names = resources["nbgrader"]
-        source = Path(
-            configured_course(self.config).source, names["assignment"], f"{names['notebook']}.ipynb"
-        )
+        _, source = source_converted(self.config, resources)
         problems = [
             f"{source}: the cells {', '.join(numbers)} have the same grade_id `{name}`. Give each its own."
             for name, numbers in places.items()
@@ -70,10 +67,7 @@ class BindChecks(NbGraderPreprocessor):
     """Stops the command if a test cell and its checks differ in points, or if checks belong to no cell."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        course = configured_course(self.config)
-        names = resources["nbgrader"]
-        assignment = course.assignment(names["assignment"])
-        path = Path(course.source, assignment.name, f"{names['notebook']}.ipynb")
+        assignment, path = source_converted(self.config, resources)
         try:
             problems = binding_problems(assignment, nb, path)
         except CourseError as error:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.dbutil import ALEMBIC_DIR
@@ -18,7 +19,7 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from traitlets.config import Config
 
-from gradekit.course import ANY, Course
+from gradekit.course import ANY, Assignment, Course
 from gradekit.course.configuration import course_in
 from gradekit.course.printing import printable, quoted
 from gradekit.submission.extra_files import ExtraFiles, handed_out_files, move_up, put_endings_right
@@ -36,6 +37,13 @@ _REVISED = re.compile(r"^down_revision = ['\"](\w+)['\"]", re.MULTILINE)
 def configured_course(config: Config) -> Course:
     """The course in which nbgrader runs. While it converts, its working directory is the course's root."""
     return course_in(CourseDirectory(config=config), Path.cwd())
+
+
+def source_converted(config: Config, resources: ResourcesDict) -> tuple[Assignment, Path]:
+    """The assignment whose source nbgrader converts, and the path of the notebook below the course's folder."""
+    names = resources["nbgrader"]
+    assignment = configured_course(config).assignment(names["assignment"])
+    return assignment, Path(assignment.course.source, assignment.name, f"{names['notebook']}.ipynb")
 
 
 def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> ExtraFiles:

@@ -16,7 +16,7 @@ from nbgrader.preprocessors import GetGrades
 from traitlets import TraitError, default
 from traitlets.log import get_logger
 
-from gradekit.attempts import AttemptRules, Attempts, Shows, is_in_time
+from gradekit.attempts import AttemptRules, Attempts, Shows
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
@@ -151,7 +151,7 @@ class FeedbackExporter(Exporter):
         attempts = Attempts.load(configured_course(self.config).root, assignment, student)
         plugin = second_chance_of(self.config)
         now, deadline = datetime.now(UTC), names.get(DEADLINE)
-        shows = rule.shows if is_in_time(rule, now, deadline) else Shows.EVERYTHING
+        shows = rule.shown(now, deadline)
         result = result_as_shown(_result(nb), shows)
         hide_outputs(nb.cells, result, shows)
         chance = plugin.chance if plugin else None
@@ -252,15 +252,11 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
     result = frame.result
     rows = score_rows(nb, result, frame.shows)
     # when the grader itself failed, the notes say more than the status
-    sentence = (
-        "" if result.nothing_graded and result.status == Status.KERNEL_DIED else _(STATUSES[result.status])
-    )
+    grader_failed = result.nothing_graded and result.status == Status.KERNEL_DIED
+    sentence = "" if grader_failed else _(STATUSES[result.status])
+    waiting = [] if result.nothing_graded else [row for row in rows if row.awaits_grading]
     return _TEMPLATES.get_template("feedback.html.j2").render(
-        names=frame.names,
-        result=result,
-        attempt=frame.attempt,
-        deadline=frame.deadline,
-        handed_in=frame.handed_in,
+        vars(frame),
         only_whether_right=frame.shows is Shows.EXERCISES,
         language=current_language(),
         explanation=_(EXPLANATIONS[frame.shows]),
@@ -268,11 +264,8 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
         rows=rows,
         first=[] if reason else first_things(result, rows),
         undecided=not all(exercise.right for exercise in result.exercises),
-        waiting=0
-        if result.nothing_graded
-        else sum(row.points - (row.score or 0) for row in rows if row.awaits_grading),
+        waiting=sum(row.points - (row.score or 0) for row in waiting),
         parts=parts,
-        sections=frame.sections,
         reason=_(reason),
     )
 

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
-from nbformat import NotebookNode
+from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
@@ -36,8 +36,8 @@ from gradekit.course.printing import listed, printable, quoted
 from gradekit.nbgrader_plugin.bind import CellChanges, cells_in, recorded_cells
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.course_folders import (
-    configured_course,
     require_gradebook,
+    source_converted,
     sqlite_file,
     stop,
     url_in,
@@ -133,10 +133,11 @@ class KeptReleases:
     def _remember(self, release: Path) -> None:
         """Record which cells the notebooks have that they did not have before, and the texts of those that are gone."""
         found: dict[Record, dict[str, set[str]]] = {record: {} for record in Record}
+        dropped = self._whole and release.exists()
         for path in _kept(release, self._whole).glob("*.ipynb"):
-            # a release from before could not be read, or has no such notebook
-            with contextlib.suppress(CourseError):
-                before, now = read_notebook(path), read_notebook(release / path.name)
+            with contextlib.suppress(CourseError):  # a release from before could not be read
+                before, written = read_notebook(path), release / path.name
+                now = read_notebook(written) if written.exists() or not dropped else v4.new_notebook()
                 found[Record.ADDED][path.stem] = _marks(now) - _marks(before)
                 found[Record.REMOVED][path.stem] = _marks(before) - _marks(now)
                 found[Record.REMOVED_TEXTS][path.stem] = _texts(before) - _texts(now)
@@ -238,12 +239,10 @@ class SolutionPasses(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """`nb` has no solutions any more, so the source is read again."""
-        names = resources["nbgrader"]
-        course = configured_course(self.config)
-        path = Path(course.source, names["assignment"], f"{names['notebook']}.ipynb")
-        self._require_known_mistakes(course.assignment(names["assignment"]))
+        assignment, path = source_converted(self.config, resources)
+        self._require_known_mistakes(assignment)
         try:
-            result = self._result(names["assignment"], path)
+            result = self._result(assignment, path)
         except CourseError as error:
             self.log.warning(f"{path}: the checks could not be run on the solution. {error}")
             return nb, resources
@@ -273,19 +272,18 @@ class SolutionPasses(NbGraderPreprocessor):
                 stop(self.log, f"{error}. Nothing was released.")
             self.log.warning(error)
 
-    def _result(self, name: str, path: Path) -> "SubmissionResult | None":
+    def _result(self, assignment: Assignment, path: Path) -> "SubmissionResult | None":
         """The graded solution, or None if the notebook has no hidden checks."""
         from gradekit.verdict.grade import grade
         from gradekit.verdict.opened import GradingJob
         from sandbox_kernel.bubblewrap import sandbox_problem
 
-        assignment = configured_course(self.config).assignment(name)
         source = read_notebook(path)
         if not assignment.bound_cells(path.stem, source.cells):
             return None
         checks = RunChecks(config=self.config)
         trusted = LIMITED if checks.student_kernel == SANDBOX and sandbox_problem() else ""
-        how = checks.how_to_run(name, trusted)
+        how = checks.how_to_run(assignment.name, trusted)
         return grade(GradingJob(assignment, path.stem, source, blank_copy(source), how)).result
 
 

@@ -10,7 +10,6 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode, v4
 from nbgrader.coursedir import CourseDirectory
-from traitlets import Float
 
 from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from gradekit.course.configuration import course_in
@@ -50,9 +49,6 @@ class ShowRubric(Preprocessor):
     """
 
     enabled = True
-    page_seconds = Float(PAGE_SECONDS, help="CPU seconds that formatting the cells of a page may take").tag(
-        config=True
-    )
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         models = self._model_answers(resources)
@@ -68,7 +64,7 @@ class ShowRubric(Preprocessor):
                 cells.append(_rubric_cell(model, grade_id(cell) or ""))
             cells.append(cell)
         nb.cells = cells
-        budget = PageBudget(self.page_seconds, PAGE_CHARACTERS)
+        budget = PageBudget(PAGE_SECONDS, PAGE_CHARACTERS)
         _cut_to(budget, nb)
         pictures = resources[OF_PAGE] = Pictures(Path(resources["metadata"]["path"]))
         resources[OF_DISPLAYED] = Displayed(pictures, budget, plain_figure, own)

@@ -240,9 +240,8 @@ class SaveScores(SaveAutoGrades):
     def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
         unchanged = metadata.get("checksum") == compute_checksum(cell) and not metadata.get("task")
-        result: SubmissionResult = resources[
-            RESULT
-        ]  # without a notebook to grade, nothing says what was answered
+        result: SubmissionResult = resources[RESULT]
+        # without a notebook to grade, nothing says what was answered
         unchanged = unchanged and not (result.nothing_graded or result.is_undecided(grade_id(cell) or ""))
         unchanged = unchanged and not self._is_picture(cell, resources)
         comment.auto_comment = "No response." if unchanged else None

@@ -343,12 +343,10 @@ def result_as_shown(result: SubmissionResult, shows: Shows) -> SubmissionResult:
     if shows is Shows.SENTENCES:
         return replace(result, exercises=[_without_values(exercise) for exercise in result.exercises])
     # a check may have been stopped; if it was a cell, the page lists it
-    stopped = (
-        result.status in (Status.TIMED_OUT, Status.KERNEL_DIED) and result.exercises and not result.cells
-    )
+    stopped = result.status in (Status.TIMED_OUT, Status.KERNEL_DIED) and not result.cells
     return replace(
         result,
-        status=Status.GRADED if stopped else result.status,
+        status=Status.GRADED if stopped and result.exercises else result.status,
         exercises=[_only_whether_right(exercise) for exercise in result.exercises],
     )
 

@@ -11,9 +11,9 @@ import io
 import json
 import os
 import re
-import stat
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape, unescape
 from itertools import islice
@@ -27,8 +27,8 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from gradekit.course.cells import ADDRESS, DATA, PLAIN_TEXT, SVG, Attachments, picture_in
+from gradekit.course.files import read_safely
 from gradekit.course.language import N_, _, ngettext
-from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import printable
 from gradekit.page import PageBudget
 from gradekit.page.markdown import plain_text, replace_elements, safe_html, safe_markdown, visible_markdown
@@ -151,15 +151,10 @@ class Pictures:
 
     def _content(self, address: str) -> bytes:
         path = self.path_of(address)
-        try:
-            if path is None:
-                raise NotShown(_NO_FILE)
-            with open_safely(path) as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise NotShown(_NO_FILE)
-                return file.read(MAX_PICTURE_BYTES + 1)
-        except OSError:
-            raise NotShown(_NO_FILE) from None
+        if path is not None:
+            with suppress(OSError):
+                return read_safely(path, MAX_PICTURE_BYTES)
+        raise NotShown(_NO_FILE)
 
     def path_of(self, address: str) -> Path | None:
         """The file in the notebook's folder that an address means."""

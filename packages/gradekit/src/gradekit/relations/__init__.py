@@ -13,7 +13,7 @@ import numpy as np
 from gradekit.codecs import MOST_TOLD, Tolerance, codec_of
 from gradekit.inside.arrays import Numpy, as_array, is_array, to_numpy
 from gradekit.relations.moved import moved_relations, part_relations, shape_relation
-from gradekit.relations.numbers import ENOUGH, InPlay, Pair, Relation, number_relations, scalar_relation
+from gradekit.relations.numbers import ENOUGH, InPlay, Pair, number_relations, scalar_relation
 from gradekit.relations.plain import dict_relation, information, is_larger, list_relation, text_relation
 
 #: larger values would take too long
@@ -131,10 +131,7 @@ def _of_arrays(found: Numpy, right: Numpy, tolerance: Tolerance, play: InPlay) -
     pair = Pair(one, two, atol, tolerance.rtol, boolean)
     if not np.isfinite(one).all():
         return _beside_nan(pair)
-    return _best([*number_relations(pair, play), *moved_relations(pair), *part_relations(pair, play)])
-
-
-def _best(claims: Iterable[Relation]) -> str:
+    claims = [*number_relations(pair, play), *moved_relations(pair), *part_relations(pair, play)]
     sure = [claim for claim in claims if claim.bits >= claim.needs]
     return max(sure, key=lambda claim: (claim.rank, claim.bits)).text if sure else ""
 
@@ -170,9 +167,8 @@ def _of_lists(found: list[Any], right: list[Any], tolerance: Tolerance, play: In
         return _of_arrays(np.array(found, np.float64), np.array(right, np.float64), tolerance, play)
     if len(found) != len(right):
         return ""
-    place = next(
-        (place for place, pair in enumerate(zip(found, right, strict=True)) if not same(*pair)), None
-    )
+    pairs = enumerate(zip(found, right, strict=True))
+    place = next((place for place, pair in pairs if not same(*pair)), None)
     if place is None:
         return ""
     text = relation_of(WrongValue(found[place], right[place], tolerance), play)

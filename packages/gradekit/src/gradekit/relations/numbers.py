@@ -81,11 +81,12 @@ class Pair:
     @cached_property
     def one_entry(self) -> float:
         """The cost, in bits, of a claim that takes one number from the values."""
-        return (
-            min(float(np.log2(max(self.kinds, 1))), _MOST_PER_ENTRY) + 2
-            if self.whole
-            else _MOST_PER_ENTRY + 2
-        )
+        return (self.of_integer if self.whole else _MOST_PER_ENTRY) + 2
+
+    @cached_property
+    def of_integer(self) -> float:
+        """The bits that an entry contributes if all are integers."""
+        return min(float(np.log2(max(self.kinds, 1))), _MOST_PER_ENTRY)
 
     @cached_property
     def tight(self) -> float:
@@ -113,7 +114,7 @@ class Pair:
         if entries.size == 0:
             return 0.0
         if self.whole:
-            return entries.size * min(float(np.log2(max(self.kinds, 1))), _MOST_PER_ENTRY)
+            return entries.size * self.of_integer
         unit = 2 * (self.tight + self.rtol * float(np.abs(entries).mean()))
         spread = float(candidate.std())
         if spread <= unit:

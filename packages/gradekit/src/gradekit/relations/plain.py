@@ -149,9 +149,7 @@ def _telling(part: Any) -> bool:
 
 
 def _as_text(entries: list[Any]) -> list[str]:
-    return [
-        str(int(entry) if isinstance(entry, float) and entry.is_integer() else entry) for entry in entries
-    ]
+    return [str(int(one) if isinstance(one, float) and one.is_integer() else one) for one in entries]
 
 
 def _odd_type(found: list[Any], right: list[Any]) -> str:

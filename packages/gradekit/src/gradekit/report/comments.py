@@ -92,9 +92,7 @@ def _comment(gradebook: Gradebook, recipients: Recipients, student: str) -> Comm
 
 
 def _in_group(course: RunningCourse, assignments: Iterable[Assignment], id: str) -> Recipients:
-    found = [
-        (assignment, group) for assignment in assignments for group in groups_in(assignment) if group.id == id
-    ]
+    found = [(each, group) for each in assignments for group in groups_in(each) if group.id == id]
     if not found:
         raise CourseError(
             f"there is no answer group {id}: `gradekit report ASSIGNMENT` lists the groups and their ids "

@@ -241,7 +241,7 @@ def write_lists(
             # the numbers that were typed are those of the rubric beside them
             items = known.items if known else ""
             rubric = known.rubric if known and items else _numbered(assignment, answer)
-        on_page = reading.second or not read.is_in_notebook
+        on_page = reading.second or bool(read.files)  # formgrader shows no files beside the notebook
         if on_page:
             html = answer_as_html(read, rooms.setdefault(reading.grader, class_room()), _MAX_ON_PAGE)
             shown = AnswerOnPage(kind.capitalize(), answer.submission, answer.cell, html)
@@ -315,9 +315,8 @@ def _read(path: Path) -> Dealt:
         seen[Reading(submission, path.stem, second)] = None
         where = f"{path}, line {line}, answer {printable(cell)} of the submission {printable(submission)}"
         if not second:
-            typed = [
-                row[name] for name in ("score", "items") if row[name].strip() not in ("", _IN_FORMGRADER)
-            ]
+            cells = row["score"], row["items"]
+            typed = [text for text in cells if text.strip() not in ("", _IN_FORMGRADER)]
             if typed:
                 found.remarks.append(
                     f"{where}: {printable(' and '.join(typed), _MAX_SHOWN)} doesn't count, since this is a first reading: "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from gradekit.attempts import AttemptRules, Rule, Shows, is_in_time
+from gradekit.attempts import AttemptRules, Shows
 from gradekit.course import Assignment, CourseError
 from gradekit.course.language import FeedbackPage, _, ngettext, speaking
 from gradekit.course.printing import defused, printable
@@ -57,7 +57,7 @@ class Letters:
             email = gradebook.find_student(student).email or ""
         if not moved:
             return
-        shows = _shows(self._rule, self.started, deadline)
+        shows = self._rule.shown(self.started.astimezone(UTC), deadline)
         with speaking(self._language, self.course.root):
             subject = _("%(assignment)s: your score has changed", assignment=self.assignment.name)
             text = "\n".join(letter_lines([self._titled(move) for move in moved], shows))
@@ -136,7 +136,3 @@ def _by_hand(gradebook: Gradebook, assignment: str, move: Move) -> bool:
     except MissingEntry:
         return False
     return grade.manual_score is not None
-
-
-def _shows(rule: Rule, now: datetime, deadline: datetime | None) -> Shows:
-    return rule.shows if is_in_time(rule, now.astimezone(UTC), deadline) else Shows.EVERYTHING

@@ -385,11 +385,6 @@ def removed_lines(assignment: str, students: Iterable[str]) -> Iterator[str]:
         )
 
 
-def instead_lines(rows: Iterable[Row]) -> Iterator[str]:
-    """The students whose last hand-in has no notebook."""
-    return (row.instead for row in rows if row.instead)
-
-
 def _status_of_file(path: Path) -> str:
     return NOT_AUTOGRADED if path.exists() else Status.MISSING
 
@@ -422,7 +417,7 @@ def table_lines(table: ClassTable) -> Iterator[str]:
         for label, doubt in row.undecided:
             title = table.titles.get(label, exercise_name(label))
             yield f"{printable(row.student)}: {title} is undecided. {printable(doubt.why, None)}"
-    yield from instead_lines(table.rows)
+    yield from filter(None, (row.instead for row in table.rows))
     for names in look_alike(row.student for row in table.rows):
         yield (
             f"{' and '.join(map(ascii, names))} look alike. `gradekit autograde {quoted(table.assignment)}` says what to do, "

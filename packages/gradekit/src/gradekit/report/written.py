@@ -119,11 +119,6 @@ class AnswerAsRead:
         return [name for name in found if name not in self.missing]
 
     @property
-    def is_in_notebook(self) -> bool:
-        """True if formgrader shows all of it: it shows the notebook, but no files beside it."""
-        return not self.files
-
-    @property
     def text(self) -> str:
         """The words that may be compared."""
         return "\n\n".join(passage.text for passage in self.passages)
@@ -250,7 +245,8 @@ class _Work:
         if unsure:
             next_to_it = self._near(name)
             others = (place for place in self._other_texts(name) if place not in next_to_it)
-            passages += [self._passage(place, _elsewhere(place)) for place in others]
+            where = "The student's text in the cell number {}"
+            passages += [self._passage(place, where.format(place + 1)) for place in others]
         pictures, missing = self._digests(passages, original)
         if notes:
             alone = "there is a note about it"
@@ -358,10 +354,6 @@ class _Work:
                 if path is not None and path.relative_to(self.folder) not in self.handed_out:
                     found.add(_digest(content))
         return tuple(sorted(found)), tuple(missing)
-
-
-def _elsewhere(place: int) -> str:
-    return f"The student's text in the cell number {place + 1}"
 
 
 def _shown(cell: NotebookNode) -> Iterable[str]:

@@ -30,8 +30,6 @@ _NO_REPLY = [b"", b""]
 
 #: answers what a stub asks; raises TimeoutError once the time of the call is up
 AnswerStub = Callable[[list[bytes], Stopwatch], list[bytes]]
-
-
 _MARKS = messages.APART | messages.FROM_STUB
 
 
@@ -97,10 +95,12 @@ class Channel:
         watch: Stopwatch,
         answer_stub: AnswerStub | None = None,
         apart: bool = False,
+        from_stub: bool = False,
     ) -> list[bytes]:
         """Send a request and return the buffers of the reply. No cells can be run until `hang_up`.
 
         With `answer_stub`, the request may ask about a stub. With `apart`, a forked process of the kernel handles it.
+        With `from_stub`, it is what a stub in another kernel asks.
 
         Raises:
             TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
@@ -108,15 +108,7 @@ class Channel:
             KernelGone: the kernel process ended.
             messages.MessageError: the reply is too large; the kernel can no longer be used.
         """
-        return self._ask(buffers, watch, messages.APART if apart else 0, answer_stub)
-
-    def ask_for_stub(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
-        """Send what a stub in another kernel asks, and return the reply; raises as `ask` does."""
-        return self._ask(buffers, watch, messages.FROM_STUB)
-
-    def _ask(
-        self, buffers: list[bytes], watch: Stopwatch, mark: int, answer_stub: AnswerStub | None = None
-    ) -> list[bytes]:
+        mark = messages.APART if apart else messages.FROM_STUB if from_stub else 0
         try:
             if not self._serving:
                 self._serving = self._client.execute(_SERVE, silent=True, store_history=False)

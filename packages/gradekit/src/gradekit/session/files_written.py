@@ -12,7 +12,8 @@ from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from gradekit.course.operating_system import open_folder, open_safely
+from gradekit.course.files import read_safely
+from gradekit.course.operating_system import open_folder
 from gradekit.course.printing import listed, printable
 from gradekit.submission.extra_files import SECRET, TIMESTAMP
 
@@ -146,10 +147,7 @@ def _mode(folder: int, name: str) -> int:
 def _content(folder: int, name: str, room: int) -> bytes | None:
     """The content of a regular file; None if it has more than `room` bytes, or can't be read."""
     try:
-        with open_safely(name, folder) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
-            content = file.read(room + 1)
+        content = read_safely(name, room, folder)
     except OSError:
         return None
     return content if len(content) <= room else None

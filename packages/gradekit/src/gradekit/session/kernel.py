@@ -70,7 +70,10 @@ class StudentKernel:
         """
         language = other_language(notebook.metadata)
         if language:
-            _require_sandbox_for(language, kernel_name)
+            if kernel_name == LIMITED:
+                raise CourseError(
+                    f"The kernel `{language}` of a notebook runs in the sandbox only: grade without `--sandbox none`"
+                )
             kernel_name = COLD
         require_kernel(kernel_name)
         hide(*files.hidden)
@@ -79,9 +82,8 @@ class StudentKernel:
             folder = HeldFolder("gradekit-kernel-")
             cleanup.callback(folder.remove)
             context = _bounded_context()
-            cleanup.callback(
-                context.destroy, 0
-            )  # garbage collection may be late, and each holds five descriptors
+            # garbage collection may be late, and each holds five descriptors
+            cleanup.callback(context.destroy, 0)
             manager = AsyncKernelManager(
                 kernel_name=kernel_name,
                 client_factory=StudentClient,
@@ -163,18 +165,6 @@ class StudentKernel:
         self.runner.nb = notebook
         self.channel.hang_up(seconds)
         run_sync(self.channel.execute)(_FORGET, seconds)
-
-
-def _require_sandbox_for(language: str, kernel_name: str) -> None:
-    """Raise CourseError if a kernel of another language can't be run: only the sandbox can run one."""
-    if kernel_name == LIMITED:
-        raise CourseError(
-            f"The kernel `{language}` of a notebook runs in the sandbox only: grade without `--sandbox none`"
-        )
-    if not SandboxProvisioner.class_traits().get("kernelspec"):
-        raise CourseError(
-            f"A notebook has the kernel `{language}`, which this version of sandbox-kernel can't run: update it"
-        )
 
 
 def _shut_down(manager: AsyncKernelManager) -> None:

@@ -1,4 +1,4 @@
-"""The fixture `student` of a check: it calls the submission's code, which runs in the kernel."""
+"""The fixture `student` of a check: it calls the submission's code, which runs in the kernel; and modules, which stay there."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell
 from gradekit.course.printing import shortened
-from gradekit.inside.arrays import current_kind
+from gradekit.inside.arrays import Array, current_kind, is_array
 from gradekit.inside.messages import MessageError
 from gradekit.session.limits import JUDGING_SECONDS
 from gradekit.session.reasons import Reasons
@@ -22,17 +22,17 @@ from gradekit.session.values import (
     CheckStep,
     Gradients,
     Implemented,
-    Module,
     Named,
     Opaque,
     SideEffects,
     StudentError,
-    describe_handle,
 )
 from gradekit.submission.names import closing_call
 from gradekit.submission.submission import Submission
 
 if TYPE_CHECKING:
+    import torch
+
     from gradekit.codecs.figure_codec import Figure
 
 _MAX_TIMEOUTS = 2
@@ -112,11 +112,7 @@ class Student:
         the arrays are in another order in memory, as after a transposition (see `assert_any_layout`). With `no_grad`, torch
         records no gradients, as under `torch.no_grad()`.
         """
-        target = {"name": name, "scope": self._scope}
-        if not contiguous:
-            target["contiguous"] = False
-        if no_grad:
-            target["no_grad"] = True
+        target = {"name": name, "scope": self._scope, "contiguous": contiguous, "no_grad": no_grad}
         return self._call(name, target, args, kwargs, seed, seconds)
 
     def gradients(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
@@ -175,25 +171,6 @@ class Student:
     def own_code(self) -> dict[str, str]:
         """Sources of all cells that the student wrote or changed, by the cell's label."""
         return self._submission.own_code
-
-    def _begin_check(self, answer_cell: str) -> None:
-        self._answer_cell = answer_cell
-        self._began = time.process_time()
-        self._asked.steps.clear()
-        if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
-            self._session.not_reached.add(answer_cell)
-            often = len(self._session.deaths) >= MAX_DEATHS
-            reason = f"the Python process was ended {MAX_DEATHS} times before this check"
-            raise StudentError(
-                f"Not run: {reason if often else self._session.deaths[-1]}.", CheckOutcome.KERNEL_DIED
-            )
-        self._waiting[:] = [("start", {"do": "forget"})]
-        self._asked.arguments.clear()
-        self._asked.last, self._asked.last_is_own = None, True
-
-    def _run_lines(self, source: str, needs: Sequence[str]) -> None:
-        if self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
-            raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
     _culprit: int | None = None
     _death = ""
@@ -255,10 +232,9 @@ class Student:
     ) -> CheckStep:
         """Store a call and its arguments for the messages about it; `called` if it is a call of a module."""
         self._asked.arguments += [*args, *kwargs.values()]
-        self._asked.steps.append(
-            CheckStep(label, self._submission.parameters_of(label, called), args, kwargs)
-        )
-        return self._asked.steps[-1]
+        step = CheckStep(label, self._submission.parameters_of(label, called), args, kwargs)
+        self._asked.steps.append(step)
+        return step
 
     def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> "Figure":
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
@@ -372,7 +348,18 @@ def begin_check(student: Student, answer_cell: str) -> None:
     Raises:
         StudentError: the kernel has ended, and there are no more.
     """
-    student._begin_check(answer_cell)
+    session, asked = student._session, student._asked
+    student._answer_cell = answer_cell
+    student._began = time.process_time()
+    asked.steps.clear()
+    if not session.alive and not session.restart_without(student._culprit, student._death):
+        session.not_reached.add(answer_cell)
+        often = len(session.deaths) >= MAX_DEATHS
+        reason = f"the Python process was ended {MAX_DEATHS} times before this check"
+        raise StudentError(f"Not run: {reason if often else session.deaths[-1]}.", CheckOutcome.KERNEL_DIED)
+    student._waiting[:] = [("start", {"do": "forget"})]
+    asked.arguments.clear()
+    asked.last, asked.last_is_own = None, True
 
 
 def run_lines(student: Student, source: str, needs: Sequence[str]) -> None:
@@ -381,7 +368,8 @@ def run_lines(student: Student, source: str, needs: Sequence[str]) -> None:
     Raises:
         StudentError: the lines raised an exception, or a name is missing.
     """
-    student._run_lines(source, needs)
+    if student._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
+        raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
 
 def complaints_about(student: Student, test: str) -> dict[Implemented, str | StudentError]:
@@ -399,3 +387,79 @@ def try_on(student: Student, test: str, implementation: Implemented) -> Call:
         StudentError: as by the methods of `Student`.
     """
     return student._try_on(test, implementation)
+
+
+class Module:
+    """An `nn.Module` of the student, which stays in the kernel."""
+
+    def __init__(self, student: Student, number: int, type_name: str) -> None:
+        self.id = number
+        self.type_name = type_name
+        self._student = student
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs).value
+
+    def call(
+        self, *args: Any, seed: int = 0, contiguous: bool = True, no_grad: bool = False, **kwargs: Any
+    ) -> Call:
+        target = {"target": self, "contiguous": contiguous, "no_grad": no_grad}
+        return self._student._call(self.type_name, target, args, kwargs, seed)
+
+    def gradients(self, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
+        return self._student._gradients(self.type_name, {"target": self}, args, kwargs, seed)
+
+    def state(self) -> dict[str, Array]:
+        """Parameters and persistent buffers by name."""
+        return self._named_tensors("state")
+
+    def parameters(self) -> dict[str, Array]:
+        return self._named_tensors("parameters")
+
+    def buffers(self) -> dict[str, Array]:
+        """All buffers by name, also those that aren't saved with the module."""
+        return self._named_tensors("buffers")
+
+    def load_state(self, values: dict[str, Array], strict: bool = True) -> "Module":
+        """Set the named parameters and buffers; the others stay as they are.
+
+        Names that the module does not have raise an error when it is next used; with strict=False they are ignored.
+        """
+        return self._act("load_state" if strict else "load_known", values)
+
+    def replace_state(self, values: dict[str, Array]) -> "Module":
+        """Put new parameters and buffers in the place of the named ones, as an assignment in the notebook would."""
+        return self._act("replace", values)
+
+    def to(self, dtype: "torch.dtype") -> "Module":
+        return self._act("to", str(dtype).removeprefix("torch."))
+
+    def eval(self) -> "Module":
+        return self._act("train", False)
+
+    def train(self, mode: bool = True) -> "Module":
+        return self._act("train", mode)
+
+    def _act(self, action: str, value: Any) -> "Module":
+        request = {"do": "module", "target": self, "action": action, "value": value}
+        self._student._waiting.append((self.type_name, request))
+        return self
+
+    def _named_tensors(self, action: str) -> dict[str, Array]:
+        request = {"do": "module", "target": self, "action": action}
+        found = self._student._ask(self.type_name, request).value
+        if not isinstance(found, dict) or not all(map(is_array, found.values())):
+            raise StudentError(f"The parameters of `{self.type_name}` can't be read.")
+        return found
+
+
+def describe_handle(value: Any) -> dict[str, Any] | None:
+    """The description of an object in the kernel that is sent back as an argument; None if the value isn't one."""
+    match value:
+        case Module() | Opaque():
+            return {"$": "handle", "id": value.id}
+        case Named():
+            return {"$": "named", "name": value.name, "scope": value.scope}
+        case Implemented():
+            return {"$": "stub", "name": value.name, "methods": list(value.methods)}
+    return None

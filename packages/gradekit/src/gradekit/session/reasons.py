@@ -39,10 +39,8 @@ def root_of(run: CellRun, submission: Submission, runs: Mapping[int, CellRun]) -
         seen.add(run.index)
         name = missing_name(run.error) if run.state is CellState.ERROR else ""
         cause = failed_definition(name, submission, runs) if name else None
-        if (
-            cause is not None and cause.state is CellState.LEFT_OUT
-        ):  # its error is about the call that ended the process
-            break
+        if cause is not None and cause.state is CellState.LEFT_OUT:
+            break  # its error is about the call that ended the process
     return run
 
 

@@ -115,6 +115,65 @@ _FOREVER = 10**6
 _END_SECONDS = 60
 
 
+class KeptOutputs:
+    """Keeps at most `limit` characters of the text of each cell of a notebook, and bounded other data."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._data = limit, KeptData()
+        self.begin_cell()
+
+    def begin_cell(self) -> None:
+        self._written = self._errors = self._results = 0
+        self._wrote_errors = False
+
+    def takes(self, kind: str, content: Mapping[str, Any]) -> bool:
+        """False for an output beyond the limits, unless the score of its cell may depend on it."""
+        if kind == "error":
+            return self._errors < MAX_ERRORS
+        if self._written <= self._limit or kind not in _OUTPUTS:
+            return True
+        if kind == "stream":  # the first one on stderr
+            return content.get("name") == "stderr" and not self._wrote_errors
+        return kind == "execute_result" and self._results < MAX_RESULTS
+
+    def plain(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        """The content of an output, in the form that it must have, and cut to the limits."""
+        match kind:
+            case "stream":
+                self._written += _COST
+                name = "stderr" if content.get("name") == "stderr" else "stdout"
+                self._wrote_errors |= name == "stderr"
+                return {"name": name, "text": self._cut(_text(content.get("text")))}
+            case "error":
+                self._errors += 1
+                traceback = content.get("traceback")
+                lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
+                return {
+                    "ename": _name(content)[:MAX_ERROR],
+                    "evalue": _text(_reason(content))[:MAX_ERROR],
+                    "traceback": [_text(line)[:MAX_ERROR] for line in lines],
+                }
+            case "display_data" | "update_display_data" | "execute_result":
+                data = self._displayed(content.get("data"), kind == "execute_result")
+                return {"data": data, "metadata": sizes_in(content.get("metadata"))}
+        return {}
+
+    def _displayed(self, data: object, is_result: bool) -> dict[str, Any]:
+        found = data if isinstance(data, dict) else {}
+        text = _text(found.get(PLAIN_TEXT))
+        self._written += _COST
+        if is_result and len(text) <= MAX_RESULT and self._results < MAX_RESULTS:
+            self._written = min(self._written, self._limit - len(text))  # so that it is kept whole
+        self._results += is_result
+        kept, remark = self._data.of(found)
+        return {**kept, PLAIN_TEXT: self._cut(f"{text[:MAX_ERROR]}{remark}" if remark else text)}
+
+    def _cut(self, text: str) -> str:
+        room = max(self._limit - self._written, 0)
+        self._written += len(text)
+        return text if len(text) <= room else text[:room] + "\n… further output was cut off\n"
+
+
 class CellState(StrEnum):
     """How the run of a cell ended."""
 
@@ -166,12 +225,7 @@ class CellRunner(NotebookClient):
             log=QUIET,
         )
         self._manager = manager
-        self._limit = limits.cell_output
-        self._written = 0
-        self._data = KeptData()
-        self._errors = 0
-        self._results = 0
-        self._wrote_errors = False
+        self._kept = KeptOutputs(limits.cell_output)
         self._cell_index = -1
 
     def run_cell(self, index: int, watch: Stopwatch) -> CellRun:
@@ -225,16 +279,13 @@ class CellRunner(NotebookClient):
         self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
     ) -> NotebookNode | None:
         if cell_index != self._cell_index:
-            self._cell_index, self._written, self._errors, self._results = cell_index, 0, 0, 0
-            self._wrote_errors = False
-        if msg["msg_type"].startswith("comm"):
-            return None  # no page shows widgets, so their state is of no use
-        kind = msg["msg_type"]
-        if (self._written > self._limit and kind in _OUTPUTS and not self._may_cost_points(msg)) or (
-            self._errors >= MAX_ERRORS and kind == "error"
-        ):
+            self._cell_index = cell_index
+            self._kept.begin_cell()
+        kind, content = msg["msg_type"], msg["content"]
+        # no page shows widgets, so their state is of no use
+        if kind.startswith("comm") or not self._kept.takes(kind, content):
             return None
-        msg["content"] = self._plain(kind, msg["content"])
+        msg["content"] = _about(content) | self._kept.plain(kind, content)
         try:
             return super().process_message(msg, cell, cell_index)
         except CellExecutionComplete:
@@ -242,53 +293,16 @@ class CellRunner(NotebookClient):
         except Exception:  # a forged message can provoke anything
             return None
 
-    def _may_cost_points(self, msg: dict[str, Any]) -> bool:
-        """True for the first output on stderr and the first results of a cell, on which its score may depend."""
-        if msg["msg_type"] == "stream":
-            return msg["content"].get("name") == "stderr" and not self._wrote_errors
-        return msg["msg_type"] == "execute_result" and self._results < MAX_RESULTS
 
-    def _plain(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
-        """The content of a message, in the form that it must have, and cut to the limits."""
-        plain: dict[str, Any] = {}
-        plain |= {name: content[name] for name in ("execution_state", "wait") if name in content}
-        if isinstance(content.get("execution_count"), int):
-            plain["execution_count"] = content["execution_count"]
-        transient = content.get("transient")
-        if isinstance(transient, dict) and isinstance(transient.get("display_id"), str):
-            plain["transient"] = {"display_id": transient["display_id"]}
-        match kind:
-            case "stream":
-                self._written += _COST
-                name = "stderr" if content.get("name") == "stderr" else "stdout"
-                self._wrote_errors |= name == "stderr"
-                plain |= {"name": name, "text": self._cut(_text(content.get("text")))}
-            case "error":
-                traceback = content.get("traceback")
-                lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
-                plain |= {"ename": _name(content)[:MAX_ERROR]}
-                plain |= {"evalue": _text(_reason(content))[:MAX_ERROR]}
-                plain["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
-                self._errors += 1
-            case "display_data" | "update_display_data" | "execute_result":
-                plain["data"] = self._displayed(content.get("data"), kind == "execute_result")
-                plain["metadata"] = sizes_in(content.get("metadata"))
-        return plain
-
-    def _displayed(self, data: object, is_result: bool) -> dict[str, Any]:
-        found = data if isinstance(data, dict) else {}
-        text = _text(found.get(PLAIN_TEXT))
-        self._written += _COST
-        if is_result and len(text) <= MAX_RESULT and self._results < MAX_RESULTS:
-            self._written = min(self._written, self._limit - len(text))  # so that it is kept whole
-        self._results += is_result
-        kept, remark = self._data.of(found)
-        return {**kept, PLAIN_TEXT: self._cut(f"{text[:MAX_ERROR]}{remark}" if remark else text)}
-
-    def _cut(self, text: str) -> str:
-        room = max(self._limit - self._written, 0)
-        self._written += len(text)
-        return text if len(text) <= room else text[:room] + "\n… further output was cut off\n"
+def _about(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a message says besides an output, as far as nbclient reads it."""
+    plain = {name: content[name] for name in ("execution_state", "wait") if name in content}
+    if isinstance(content.get("execution_count"), int):
+        plain["execution_count"] = content["execution_count"]
+    transient = content.get("transient")
+    if isinstance(transient, dict) and isinstance(transient.get("display_id"), str):
+        plain["transient"] = {"display_id": transient["display_id"]}
+    return plain
 
 
 def _joined(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
@@ -329,7 +343,9 @@ def _reason(error: Mapping[str, Any]) -> object:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    """Text, which a notebook may hold as a list of lines."""
+    lines = value if isinstance(value, list) else [value]
+    return "".join(line for line in lines if isinstance(line, str))
 
 
 async def _ended(running: asyncio.Future[Any], watch: Stopwatch) -> bool:

@@ -85,7 +85,7 @@ class Bench:
         if self._kernel is None:
             raise TimeoutError
         try:
-            return self._kernel.channel.ask_for_stub(buffers, watch)
+            return self._kernel.channel.ask(buffers, watch, from_stub=True)
         except (KernelGone, Unresponsive, messages.MessageError):
             reason = self._kernel.ended_because or "it ended its process"
             self.ended = "" if watch.breach else reason
@@ -321,9 +321,8 @@ class Session:
         if implementation:
             self._bench.load(implementation)
         answer_stub = self._bench.answer if implementation else None
-        watch = Stopwatch(
-            self._usage_with_grader if implementation else self._usage, seconds, answering=answering
-        )
+        usage = self._usage_with_grader if implementation else self._usage
+        watch = Stopwatch(usage, seconds, answering=answering)
         try:
             buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub, apart)
         except TimeoutError:

@@ -12,28 +12,24 @@ from functools import cached_property
 from pathlib import Path, PurePath
 
 from msgspec import Raw
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode
 
-from gradekit.course.cells import grade_id, is_answer_cell, is_demo, is_graded_cell
-from gradekit.course.files import handed_in_text
-from gradekit.course.operating_system import open_safely
+from gradekit.course.cells import grade_id, is_demo
+from gradekit.course.files import handed_in_text, read_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.gather import Restoration, label_of
 from gradekit.submission.names import parse, squeezed
 from gradekit.submission.notebook_file import CHECKPOINTS
-from gradekit.submission.statements import (
-    MAX_PARSED_CHARACTERS,
-    ParsingBudget,
-    code_in,
-    tree_of,
-)
+from gradekit.submission.statements import MAX_PARSED_CHARACTERS, ParsingBudget, code_in, tree_of
 from gradekit.submission.texts import (
     WORD,
-    EmptyQuestion,
+    Sibling,
     StudentTexts,
     Text,
+    WrittenQuestion,
     added_prose,
     added_text,
+    is_written_answer,
     sentences_in,
     strings_in,
     words_in,
@@ -56,8 +52,8 @@ _MAX_ARCHIVE_BYTES = 20 * 2**20
 _PROSE = re.compile(
     rf"(?!(?:{'|'.join(keyword.kwlist)})\b)[^\W\d_][\w'’-]*[,:;.!]?(?: [\w'’\"`()/+-]+[,:;.!]?){{3,}}[.!?:]?\s*"
 )
-#: a line for IPython or a shell, whose output is not the student's
-_MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
+#: a line whose output is that of a shell, of IPython, or of a library's documentation
+_MAGIC = re.compile(r"^[ \t]*(?:!|help\(|%%?(?:pip|conda|mamba|uv|bash|sh|timeit)\b)", re.MULTILINE)
 #: how similar two names are if one may be a misspelling of the other
 _SIMILAR = 0.6
 #: names that are compared with those that are missing, and modules that are looked at
@@ -74,14 +70,14 @@ class OtherPlaces:
         unread: other notebooks that can't be read, and earlier versions that Jupyter kept, which say little about one
             answer.
         replaced: what was written into copies of files that were handed out, which are not used.
-        siblings: the assignment's other notebooks, as they were handed in and as released.
+        siblings: the assignment's other notebooks.
     """
 
     beside: Mapping[str, Path]
-    drafts: Mapping[str, Sequence[NotebookNode]]
+    drafts: dict[str, Sequence[NotebookNode]]
     unread: Sequence[str]
     replaced: Mapping[str, str]
-    siblings: Mapping[str, tuple[NotebookNode, NotebookNode]]
+    siblings: Mapping[str, Sibling]
 
     @classmethod
     def of(
@@ -90,10 +86,10 @@ class OtherPlaces:
         beside: Mapping[str, Path],
         notebooks: Mapping[str, NotebookNode | None],
         replaced: Mapping[str, str],
-        siblings: Mapping[str, tuple[NotebookNode, NotebookNode]],
+        siblings: Mapping[str, Sibling],
     ) -> "OtherPlaces":
-        known = {squeezed(cell.source) for cell in (*work.released.cells, *work.cells)}
-        drafts = {
+        known = {squeezed(cell.source) for cell in (*work.released.cells, *work.cells)} | work.removed_texts
+        drafts: dict[str, Sequence[NotebookNode]] = {
             name: [cell for cell in notebook.cells if squeezed(cell.source) not in known]
             for name, notebook in notebooks.items()
             if notebook is not None
@@ -117,18 +113,17 @@ class OtherPlaces:
         """Copy answers that are empty here from other notebooks that have their cells, which don't belong there any more, or never did."""
         for file, (notebook, released) in self.siblings.items():
             its_own = {grade_id(cell) for cell in released.cells}
-            for cell in notebook.cells:
+            for cell in reversed(notebook.cells):  # as in a notebook itself, the last one counts
                 name = grade_id(cell) or ""
                 if name not in work.expected or name in its_own or not work.is_blank(name):
                     continue
                 if cell.cell_type != work.known[name].cell_type or work.is_blank(name, cell):
                     continue
                 work.present[name].source = cell.source
+                self.drafts[file] = [one for one in self.drafts[file] if one is not cell]
                 if attached := cell.get("attachments"):
                     work.present[name]["attachments"] = attached
-                what = f"The answer to `{name}` was found in the notebook {printable(file)}"
-                work.notes.append(f"{what} and copied to its own cell.")
-                work.doubts[name] = f"{what}, where it may depend on other code"
+                work.note_copied(name, f"notebook {printable(file)}")
 
 
 class WrittenAnswers:
@@ -138,19 +133,28 @@ class WrittenAnswers:
         self._work, self._places, self._saved = work, places, saved
         self._texts = StudentTexts(work.cells, work.released, work.known, work.handed_out)
         self._budget = ParsingBudget()
+        #: the cells below which something was kept, and notes about it without their labels
+        self._kept: list[tuple[NotebookNode, str]] = []
+
+    def keep(self) -> None:
+        """Put texts that would be lost into new cells; notes about other cells have their final numbers only then."""
+        blank = self._has_blank
+        if self._written:
+            self._keep_lost(of_code=blank)
+        if blank:
+            self._keep_outputs()
 
     def gather(self) -> None:
         """Copy text next to an empty written answer into it, so that a person reads it; doubt the other empty ones."""
-        blank = any(map(self._work.is_blank, self._written))
-        if self._written:
-            self._keep_lost(of_code=blank)
-        if not blank:
+        for cell, what in self._kept:
+            label = label_of(cell, self._work.place_of(cell) + 1)
+            self._work.notes.append(what.format(label))
+        if not self._has_blank:
             return  # people are shown what is next to the answers
-        self._keep_outputs()
         for name in filter(self._work.is_blank, self._written):
             own = self._work.present[name]
             if own.cell_type != "code":
-                near = map(self._texts.text_of, self._texts.near(own))
+                near = map(self._texts.text_of, self._texts.near(self._work.place_of(own)))
                 if texts := [text for text in near if text.strip()]:
                     own.source = "\n\n".join(texts)
                     self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
@@ -159,9 +163,11 @@ class WrittenAnswers:
 
     @property
     def _written(self) -> list[str]:
-        """The answers that a person grades, and other text that students fill in."""
-        answers = [(name, cell) for name, cell in self._work.known.items() if is_answer_cell(cell)]
-        return [name for name, cell in answers if is_graded_cell(cell) or cell.cell_type != "code"]
+        return [name for name, cell in self._work.known.items() if is_written_answer(cell)]
+
+    @property
+    def _has_blank(self) -> bool:
+        return any(map(self._work.is_blank, self._written))
 
     def _keep_lost(self, of_code: bool) -> None:
         """Put text that was written into an instructor's cell, which has been restored, into a new cell below it.
@@ -175,9 +181,7 @@ class WrittenAnswers:
                 continue
             text = (added_prose if code else added_text)(edit.submitted, edit.released)
             if WORD.search(text):
-                kind = "" if code else " given"
-                label = f"Your text in the{kind} cell `{grade_id(edit.cell)}`"
-                self._keep(text, edit.cell, label)
+                self._keep(text, edit.cell, f"Your text in the {'' if code else 'given '}{{}} was")
 
     def _keep_outputs(self) -> None:
         """Put sentences that are only in the output of a cell of the student's, which is not run again as it was, below it."""
@@ -190,16 +194,15 @@ class WrittenAnswers:
             words = words_in(cell.source for cell in (*self._work.cells, *self._work.released.cells))
             for cell in own:
                 if text := sentences_in(self._saved[id(cell)], words):
-                    label = label_of(cell, self._work.place_of(cell) + 1)
-                    self._keep(text, cell, f"Text that the {label} had put out")
+                    self._keep(text, cell, "Sentences in the output of the {} were")
 
     def _keep(self, text: str, cell: NotebookNode, what: str) -> None:
-        self._work.cells.insert(self._work.place_of(cell) + 1, v4.new_markdown_cell(text))
-        self._work.notes.append(f"{what} was kept in a new cell below it.")
+        self._work.cells.insert(self._work.place_of(cell) + 1, self._work.new_cell(text, "markdown"))
+        self._kept.append((cell, f"{what} kept in a new cell below it."))
 
     def _doubt(self, name: str) -> None:
         """Let a person decide on an empty answer while the student has other texts or pictures."""
-        question = EmptyQuestion(self._work.released, name)
+        question = WrittenQuestion(self._work.released, name)
         if id(self._work.present[name]) in self._work.pictured:
             what = "has no text, but a picture is attached to it"
         elif places := list(
@@ -210,16 +213,16 @@ class WrittenAnswers:
             return
         self._work.doubts[name] = f"The answer cell `{name}` {what}"
 
-    def _in_cells(self, question: EmptyQuestion) -> Iterator[str]:
+    def _in_cells(self, question: WrittenQuestion) -> Iterator[str]:
         """The cells whose texts may be the answer."""
         found = {place for place, text in self._own_texts if _may_answer(text, question)}
         for place, cell in enumerate(self._work.cells):
-            if id(cell) in self._pictured:
+            if id(cell) in self._work.pictured:  # also in an answer: it may be a sheet with all of them
                 yield f"the picture in the {label_of(cell, place + 1)}"
             elif place in found:
                 yield f"the text in the {label_of(cell, place + 1)}"
 
-    def _in_notebooks(self, question: EmptyQuestion) -> Iterator[str]:
+    def _in_notebooks(self, question: WrittenQuestion) -> Iterator[str]:
         for name, cells in self._places.drafts.items():
             if any(cell.cell_type != "code" and WORD.search(cell.source) for cell in cells):
                 yield f"the notebook {printable(name)}"
@@ -232,16 +235,13 @@ class WrittenAnswers:
         return list(self._texts.found())
 
     @cached_property
-    def _pictured(self) -> set[int]:
-        """The cells with pictures that are not next to a written answer."""
-        answered = (self._work.present[name] for name in self._written if not self._work.is_blank(name))
-        claimed = {id(one) for own in answered for one in (own, *self._texts.near(own))}
-        return self._work.pictured - claimed
-
-    @cached_property
     def _texts_of_siblings(self) -> dict[str, list[Text]]:
-        found = self._places.siblings.items()
-        return {name: [text for _, text in StudentTexts.of(*both).found()] for name, both in found}
+        here = {squeezed(cell.source) for cell in (*self._work.released.cells, *self._work.cells)}
+        elsewhere = here | self._work.removed_texts
+        return {
+            name: [text for _, text in StudentTexts.of(*both, elsewhere).found()]
+            for name, both in self._places.siblings.items()
+        }
 
     @cached_property
     def _in_files(self) -> list[str]:
@@ -270,8 +270,8 @@ class WrittenAnswers:
         return any(map(WORD.search, strings_in(tree)))
 
 
-def _may_answer(text: Text, question: EmptyQuestion) -> bool:
-    return text.apart or question.is_meant_by(text.text)
+def _may_answer(text: Text, question: WrittenQuestion) -> bool:
+    return text.stands_alone or question.is_meant_by(text.text)
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -432,8 +432,7 @@ def _is_prose(source: str) -> bool:
 def _has_code(archive: Path) -> bool:
     """True if the name of a notebook or a module is in an archive. It isn't unpacked: its list of files could be huge."""
     try:
-        with open_safely(archive) as file:
-            content = file.read(_MAX_ARCHIVE_BYTES)
+        content = read_safely(archive, _MAX_ARCHIVE_BYTES)
     except OSError:
         return False
     return b".ipynb" in content or b".py" in content

@@ -343,10 +343,11 @@ def recognize(
     for stem in stems.keys() & known.keys():
         found.notebooks[known[stem]] = stems.pop(stem)
     claimed: dict[str, list[str]] = defaultdict(list)
+    every = frozenset[str]().union(*expected.values())
     for stem, paths in stems.items():
         ids = frozenset[str]().union(*map(ids_in, paths))
         notebook = _by_ids(ids, expected)
-        if not notebook and (not ids or ids & _every(expected)):  # otherwise it is of another assignment
+        if not notebook and (not ids or ids & every):  # otherwise it is of another assignment
             only = trusting and len(expected) == len(stems) == 1 and not found.notebooks
             notebook = _by_name(stem, expected) or (next(iter(expected)) if only else None)
         if notebook and notebook not in found.notebooks:
@@ -461,10 +462,6 @@ def _folders_in(folder: Path) -> Iterator[Path]:
 def _stems(folder: Path) -> set[str]:
     names = (path.name for path in islice(folder.glob("[!.]*"), _ENTRIES_AT_MOST) if path.is_file())
     return {_ENDING.sub("", name).casefold() for name in names if is_notebook(name)}
-
-
-def _every(expected: Mapping[str, Set[str]]) -> Set[str]:
-    return frozenset[str]().union(*expected.values())
 
 
 def _by_ids(ids: Set[str], expected: Mapping[str, Set[str]]) -> str | None:

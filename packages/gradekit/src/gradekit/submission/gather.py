@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from typing import Any
 
 from nbformat import NotebookNode, v4
 
@@ -35,6 +36,7 @@ from gradekit.submission.statements import (
     pieces_of,
     without_definitions,
 )
+from gradekit.submission.texts import is_blank
 
 #: characters of a student's code that is searched for what it needs
 _BUDGET = 400_000
@@ -62,12 +64,14 @@ class Restoration:
     to define. `handed_out` has the released versions of other cells, by the id of the cell object. `edits` are
     the changed code cells that are restored or not run, `rewritten` all cells that got the instructor's text back.
     `pictured` are cells to which the student attached a picture, by their ids. `copied` are new cells with the instructor's
-    code, by their ids. `doubts` say what is uncertain about an answer, by its grade_id.
+    code, by their ids. `removed_texts` were handed out once. `doubts` say what is uncertain about an answer, by its grade_id.
     """
 
-    def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
+    def __init__(
+        self, submitted: NotebookNode, released: NotebookNode, removed_texts: Set[str] = frozenset()
+    ) -> None:
         self.cells: list[NotebookNode] = deepcopy(submitted.cells)
-        self.released = released
+        self.released, self.removed_texts = released, removed_texts
         self.known = {name: cell for cell in released.cells if (name := grade_id(cell))}
         self.present: dict[str, NotebookNode] = {}
         self.expected = {
@@ -85,8 +89,7 @@ class Restoration:
 
     def is_blank(self, name: str, cell: NotebookNode | None = None) -> bool:
         """Whether the cell, or the one that was found for this name, is empty or as it was released."""
-        source = squeezed((cell or self.present[name]).source)
-        return not source or source == squeezed(self.known[name].source)
+        return is_blank(cell or self.present[name], self.known[name])
 
     def place_of(self, cell: NotebookNode) -> int:
         return next(place for place, one in enumerate(self.cells) if one is cell)
@@ -94,6 +97,19 @@ class Restoration:
     def bound_by(self, cells: Iterable[NotebookNode]) -> frozenset[str]:
         """The names that these cells define."""
         return frozenset(name for cell in cells for name in self.definitions.of(cell.source))
+
+    def note_copied(self, name: str, place: str) -> None:
+        """Say that an answer was copied from another place."""
+        what = f"The answer to `{name}` was found in the {place}"
+        self.notes.append(f"{what} and copied to its own cell.")
+        self.doubts[name] = f"{what}, where it may depend on other code"
+
+    @staticmethod
+    def new_cell(source: str, kind: str = "code", **parts: Any) -> NotebookNode:
+        """A cell without the random id of nbformat, so that a notebook is restored in the same way each time."""
+        cell: NotebookNode = (v4.new_code_cell if kind == "code" else v4.new_markdown_cell)(source, **parts)
+        del cell["id"]
+        return cell
 
     def remove(self, unwanted: set[int]) -> None:
         self.cells[:] = [cell for cell in self.cells if id(cell) not in unwanted]
@@ -140,7 +156,7 @@ class Gathering:
         below: dict[int, list[NotebookNode]] = defaultdict(list)
         for edit, source in zip(self._work.edits, sources, strict=True):
             if source:
-                cell = _new_cell(source)
+                cell = self._work.new_cell(source)
                 is_below = self._belongs_below(source, edit)
                 (below if is_below else above)[id(edit.cell)].append(cell)
                 self._added[id(cell)] = _AddedCell(cell, edit.cell, is_below)
@@ -213,7 +229,7 @@ class Gathering:
                 )
                 # above the first new cell with additions to this one, which may need the same
                 added = (a.cell for a in self._added.values() if a.origin is cell and not a.is_below)
-                copy = new[id(next(added, cell))] = _new_cell(source)
+                copy = new[id(next(added, cell))] = self._work.new_cell(source)
                 self._work.copied.add(id(copy))
         self._work.cells[:] = [one for cell in cells for one in (new.get(id(cell)), cell) if one is not None]
 
@@ -255,9 +271,7 @@ class Gathering:
             elif places[id(own)] < found[-1]:
                 own.source = "\n\n\n".join([*self._needed_by(own, places[id(own)], found[-1]), own.source])
             added = self._added.get(id(host))  # a new cell has the name of the code's origin
-            what = f"The answer to `{name}` was found in the {label_of(added.origin if added else host, found[-1] + 1)}"
-            self._work.notes.append(f"{what} and copied to its own cell.")
-            self._work.doubts[name] = f"{what}, where it may depend on other code"
+            self._work.note_copied(name, label_of(added.origin if added else host, found[-1] + 1))
 
     def _first_test(self, name: str, places: Mapping[int, int]) -> int:
         """The place of the first test of an answer, which must stay above that test and below its heading."""
@@ -315,12 +329,6 @@ class Gathering:
     def _is_students_code(self, cell: NotebookNode) -> bool:
         given = is_locked_cell(cell) or squeezed(cell.source) in self._as_released
         return cell.cell_type == "code" and not given
-
-
-def _new_cell(source: str) -> NotebookNode:
-    cell: NotebookNode = v4.new_code_cell(source)
-    del cell["id"]  # a random one
-    return cell
 
 
 def needed_additions(

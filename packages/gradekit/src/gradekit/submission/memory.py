@@ -54,6 +54,10 @@ _METHODS = {"eval", "compile", "open"}
 _HARMLESS = {"__init__", "__name__", "__main__", "__class__"}
 #: magics, and prompts that IPython removes
 _NOT_PYTHON = re.compile(r"^\s*(%|!|\?|In \[|>>>|\.\.\.)", re.MULTILINE)
+#: what values that can't be changed are written with
+_CONSTANT = ast.Constant | ast.UnaryOp | ast.BinOp | ast.Tuple | ast.operator | ast.unaryop | ast.expr_context
+#: functions of Python that depend on more than their arguments, or change more than they return
+_UNFIXED = {"setattr", "delattr", "getattr", "hash", "id", "input"}
 _REFUSED_IN_TESTS = (
     ast.ClassDef | ast.Import | ast.ImportFrom | ast.AsyncFunctionDef | ast.Yield | ast.YieldFrom
 )
@@ -168,14 +172,7 @@ class _Notebook:
         """Whether a name that isn't imported always means the same."""
         if self._bound[name]:
             return name in self._constants and self._bound[name] == 1
-        return hasattr(builtins, name) and name not in (
-            "setattr",
-            "delattr",
-            "getattr",
-            "hash",
-            "id",
-            "input",
-        )
+        return hasattr(builtins, name) and name not in _UNFIXED
 
 
 def _is_known(path: str) -> bool:
@@ -237,25 +234,14 @@ def _bound_in(tree: ast.Module) -> Iterator[str]:
 
 def _constants(statement: ast.stmt) -> list[str]:
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_constant(value):
-            return [name]
-        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if _is_constant(value):
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=value)
+            | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+        ) if _is_constant(value):
             return [name]
     return []
 
 
 def _is_constant(value: ast.expr) -> bool:
     """Whether a value can't be changed: numbers and texts, with signs and operators, and tuples of these."""
-    return all(
-        isinstance(
-            node,
-            ast.Constant
-            | ast.UnaryOp
-            | ast.BinOp
-            | ast.Tuple
-            | ast.operator
-            | ast.unaryop
-            | ast.expr_context,
-        )
-        for node in ast.walk(value)
-    )
+    return all(isinstance(node, _CONSTANT) for node in ast.walk(value))

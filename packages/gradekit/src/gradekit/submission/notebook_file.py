@@ -20,6 +20,7 @@ from gradekit.course.files import beside_notebooks, files_in, notebooks_in
 from gradekit.course.operating_system import open_safely
 from gradekit.course.printing import first_of, printable
 from gradekit.submission.extra_files import expected_in, recognize
+from gradekit.submission.texts import Sibling
 
 MAX_FILE_BYTES = 100 * 2**20
 _NAMED_AT_MOST = 5
@@ -58,10 +59,10 @@ class SubmittedNotebook:
         versions: sentences about other versions of it in the same folder.
         others: by their paths below the folder, the first notebooks that nothing grades, and what Jupyter kept of an
             earlier version; None for one that can't be read.
-        siblings: the assignment's other notebooks, as they were handed in and as released.
+        siblings: the assignment's other notebooks.
         doubt: why it may not be what the student saved.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
-        saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
+        saved: each cell's execution count and outputs as JSON, of which only sentences are read (see `saved_outputs`).
     """
 
     notebook: NotebookNode | None
@@ -72,7 +73,7 @@ class SubmittedNotebook:
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     others: dict[str, NotebookNode | None] = field(default_factory=dict)
-    siblings: dict[str, tuple[NotebookNode, NotebookNode]] = field(default_factory=dict)
+    siblings: dict[str, Sibling] = field(default_factory=dict)
     doubt: str = ""
 
 
@@ -131,7 +132,7 @@ _DESCRIBED = msgspec.json.Decoder(_Described)
 
 
 def read_submitted(path: Path, assignment: Assignment | None = None) -> SubmittedNotebook:
-    """Read a submitted notebook: sources, grade_ids and cell ids, without outputs or any other metadata.
+    """Read a submitted notebook: sources, grade_ids, cell ids and, as JSON, outputs; no other metadata.
 
     If there is no such file, this looks for the notebook under another name. Given the assignment, it tells its
     notebooks apart. Nothing is raised for a file that can't be read: the result has a `problem` instead of a notebook.
@@ -216,18 +217,16 @@ def _noting_others(
     return submitted
 
 
-def _siblings(
-    path: Path, graded: Path, assignment: Assignment
-) -> dict[str, tuple[NotebookNode, NotebookNode]]:
-    """The assignment's other notebooks in the folder, as they were handed in and as released, by the names of their files."""
+def _siblings(path: Path, graded: Path, assignment: Assignment) -> dict[str, Sibling]:
+    """The assignment's other notebooks in the folder, by the names of their files."""
     found = {}
     for name in assignment.released_names():
         other = path.with_name(f"{name}.ipynb")
         if name != path.stem and other != graded and other.is_file():
-            found[other.name] = read_submitted(other).notebook, assignment.released(name)
-    return {
-        name: (notebook, released) for name, (notebook, released) in found.items() if notebook is not None
-    }
+            notebook = read_submitted(other).notebook
+            if notebook is not None:
+                found[other.name] = Sibling(notebook, assignment.released(name))
+    return found
 
 
 def _deeper_notebooks(folder: Path, assignment: Assignment) -> list[Path]:
@@ -280,7 +279,7 @@ def _in_siblings(path: Path, assignment: Assignment) -> SubmittedNotebook | None
     wanted = _grade_ids(assignment.released(path.stem))
     for name, (notebook, released) in siblings.items():
         if wanted & (_grade_ids(notebook) - _grade_ids(released)):
-            what = f"{path.name} was not handed in, but {printable(name)} has cells of it"
+            what = f"{path.name} was not handed in, but {printable(name)} has some of its cells"
             return SubmittedNotebook(v4.new_notebook(), notes=[f"{what}."], siblings=siblings, doubt=what)
     return None
 
@@ -337,18 +336,14 @@ def _read_json(data: bytes) -> SubmittedNotebook:
     notebook, notes = v4.new_notebook(), list[str]()
     notebook.cells = list(_plain_cells(cells, notes))
     saved = [(cell.execution_count, cell.outputs) for cell in cells]
-    doubt = _TWICE if _may_be_twofold(data, len(cells)) and _is_twofold(data) else ""
+    doubt = _TWICE if _is_twofold(data, len(cells)) else ""
     return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved, doubt=doubt)
 
 
-def _may_be_twofold(data: bytes, cells: int) -> bool:
-    """False if the file surely has its cells, and the source of each cell, only once; reading it all would take longer."""
-    return data.count(b'"cells"') > 1 or data.count(b'"source"') > cells
-
-
-def _is_twofold(data: bytes) -> bool:
+def _is_twofold(data: bytes, cells: int) -> bool:
     """True if the notebook, or one of its cells, has different cells or sources under the same key."""
-    if len(data) > MAX_LENIENT_BYTES:
+    surely_once = data.count(b'"cells"') <= 1 and data.count(b'"source"') <= cells
+    if surely_once or len(data) > MAX_LENIENT_BYTES:  # reading it all would take long
         return False
     twofold = False
 

@@ -47,6 +47,7 @@ from gradekit.submission.elsewhere import Candidates, OtherPlaces, WrittenAnswer
 from gradekit.submission.gather import ChangedCell, Gathering, Restoration, label_of, needed_additions
 from gradekit.submission.names import squeezed
 from gradekit.submission.statements import code_in, is_code
+from gradekit.submission.texts import Sibling
 
 _REFERENCE = re.compile(re.escape(ADDRESS) + r"([^)\s\"'<>]+)")
 #: a text that occurs more often doesn't identify a place
@@ -65,11 +66,12 @@ class Restored:
 def restored(
     submitted: NotebookNode,
     released: NotebookNode,
+    *,
     beside: Mapping[str, Path] | None = None,
     added_later: Set[str] = frozenset(),
     drafts: Mapping[str, NotebookNode | None] | None = None,
     replaced: Mapping[str, str] | None = None,
-    siblings: Mapping[str, tuple[NotebookNode, NotebookNode]] | None = None,
+    siblings: Mapping[str, Sibling] | None = None,
     doubt: str = "",
     saved: Iterable[Raw] = (),
     removed: Set[str] = frozenset(),
@@ -85,7 +87,7 @@ def restored(
         added_later: cells that the assignment did not have at first.
         drafts: notebooks that nothing grades, by the names of their files, which may have answers.
         replaced: what was written into copies of files that were handed out, by the names of these.
-        siblings: the assignment's other notebooks, as they were handed in and as released, by the names of their files.
+        siblings: the assignment's other notebooks, by the names of their files.
         doubt: why the notebook may not be what the student saved.
         saved: the outputs of each cell, as JSON.
         removed: grade_ids of cells that the assignment had once.
@@ -100,12 +102,14 @@ def restored(
     work.restore()
     _put_back_deleted(work, added_later)
     places.copy_marked(work)
+    written = WrittenAnswers(work, places, outputs)
+    written.keep()
     gathering = Gathering(work)
     gathering.keep_additions()
     gathering.gather_answers()
     gathering.note_additions()
     gathering.keep_given()
-    WrittenAnswers(work, places, outputs).gather()
+    written.gather()
     Candidates(work, places).doubt()
     work.doubt_foreign(submitted, removed)
     for name in work.expected if doubt else ():
@@ -136,8 +140,7 @@ class _Repair(Restoration):
     """Fills `present` until it has every cell in `known`."""
 
     def __init__(self, submitted: NotebookNode, released: NotebookNode, removed_texts: Set[str]) -> None:
-        super().__init__(submitted, released)
-        self._removed_texts = removed_texts
+        super().__init__(submitted, released, removed_texts)
         self._removed_copies: dict[str, list[str]] = defaultdict(list)
         self._has_answers = True
 
@@ -290,7 +293,7 @@ class _Repair(Restoration):
                     self.handed_out[id(cell)] = original
                     if is_demo(cell) and cell.cell_type == "code":
                         self._note_edits(cell, [cell.source], original)
-                elif squeezed(cell.source) in self._removed_texts:
+                elif squeezed(cell.source) in self.removed_texts:
                     self.handed_out[id(cell)] = deepcopy(cell)
 
     def _by_id(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
@@ -346,8 +349,7 @@ def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
         elif name is None:  # perhaps a heading or a question, which the student deleted or rewrote
             is_below = False
             if source := lost.get(id(original)):
-                copy = v4.new_code_cell(source)
-                del copy["id"]  # a random one
+                copy = work.new_cell(source)
                 work.copied.add(id(copy))
                 added[place].append(copy)
                 names = listed(sorted(work.definitions.of(source)))
@@ -464,8 +466,7 @@ class KeptAttachments:
         for cell in [cell for cell in work.cells if cell.cell_type == "code" and self._own.get(id(cell))]:
             index = work.place_of(cell) + 1
             shown = "\n\n".join(f"![{name}]({ADDRESS}{quote(name)})" for name in self._own[id(cell)])
-            below = v4.new_markdown_cell(shown, attachments=dict(self._own[id(cell)]))
-            del below["id"]  # a random one
+            below = work.new_cell(shown, "markdown", attachments=dict(self._own[id(cell)]))
             work.cells.insert(index, below)
             work.notes.append(
                 f"What is attached to the {label_of(cell, index)} was put into a new cell below it."

@@ -212,9 +212,8 @@ def statements_of(source: str) -> Sequence[Statement]:
     return find(source)
 
 
-@lru_cache(
-    maxsize=1024
-)  # most cells and their parts are the released ones, in every submission; names and text, no trees
+# most cells and their parts are the released ones, in every submission; names and text, no trees
+@lru_cache(maxsize=1024)
 def _find_statements(source: str) -> Sequence[Statement]:
     tree = parse(source)
     try:

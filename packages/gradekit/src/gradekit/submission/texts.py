@@ -6,12 +6,14 @@ if it is about that question.
 """
 
 import ast
+import html
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from textwrap import dedent
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -41,8 +43,11 @@ _SHARED = 2
 #: words of a text for each more of them
 _MANY = 50
 _NUMBERED = re.compile(r"\W*([^\W\d_]*)\W{0,2}(\d{1,3}[a-z]?)\b")
+#: words before the number of a question; in a heading, any word
+_KINDS = ("", "question", "exercise", "task", "problem", "part", "q", "frage", "aufgabe")
 _ORNAMENT = re.compile(r"[\W\d_]*")
 _STUB = "YOUR ANSWER HERE"  # nbgrader's own
+_HTML = "text/html"
 
 
 def prose_in(source: str) -> str:
@@ -81,9 +86,7 @@ def _is_text(value: ast.expr, named: Container[str]) -> bool:
     """True for a string, a name of one, or a call with nothing but these, such as `print("Because")`."""
     if isinstance(value, ast.Call):
         called = value.func
-        by_name = isinstance(called, ast.Name) or (
-            isinstance(called, ast.Attribute) and called.attr in _DISPLAYS
-        )
+        by_name = isinstance(called, ast.Name) or getattr(called, "attr", "") in _DISPLAYS
         return by_name and all(_is_text(one, named) for one in value.args)
     if isinstance(value, ast.Name):
         return value.id in named
@@ -92,21 +95,29 @@ def _is_text(value: ast.expr, named: Container[str]) -> bool:
 
 @dataclass(frozen=True)
 class Text:
-    """A student's text. `apart` says that it is more than its place asks for."""
+    """A student's text. `stands_alone` says that it is more than its place asks for."""
 
     text: str
-    apart: bool = True
+    stands_alone: bool = True
 
 
 def texts_in_code(source: str, released: str) -> Iterator[Text]:
     """The comments and strings that a student added to a code cell, but for code that was commented out.
 
-    More than a remark on the code are a comment with nothing right below it (of six words, if it is indented), one of 16
-    words that isn't in a function, and six words in a string that is shown, or that were added to a given docstring.
+    More than a remark on the code are a comment below its last line, one of six words with nothing right below it, one of
+    16 words that isn't in a function, and six words in a string that is shown, or that were added to a given docstring.
     """
     known = {line.strip() for line in released.split("\n")}
+    tree, original = tree_of(source), tree_of(released)
+    names = (
+        frozenset(node.id for node in nodes_in(tree) if isinstance(node, ast.Name)) if tree else frozenset()
+    )
+    lines = [*map(str.rstrip, source.split("\n")), ""]
+    last = max(
+        (at for at, line in enumerate(lines) if line and not line.lstrip().startswith("#")), default=-1
+    )
     comment, indented = list[str](), False
-    for line in (*map(str.rstrip, source.split("\n")), ""):
+    for at, line in enumerate(lines):
         text = line.lstrip()
         if text.startswith("#"):
             comment += [] if text in known else [text.lstrip("#")]
@@ -114,30 +125,43 @@ def texts_in_code(source: str, released: str) -> Iterator[Text]:
             continue
         if any(map(_words, comment)):
             whole = dedent("\n".join(comment))
-            prose = (
-                [] if _is_code(whole) else [part for part in whole.split("\n") if not _is_code(part.strip())]
-            )
-            enough = _LONG if line else _SHOWN if indented else 1
-            apart = not line.startswith((" ", "\t")) and sum(map(_words, prose)) >= enough
-            yield Text(whole, apart)
+            parts = [] if _is_code(whole, names) else whole.split("\n")
+            prose = [part for part in parts if not _is_code(part.strip(), names)]
+            enough = _LONG if line else 1 if at > last and not indented else _SHOWN
+            stands_alone = not line.startswith((" ", "\t")) and sum(map(_words, prose)) >= enough
+            yield Text(whole, stands_alone)
         comment = []
         if "#" in line and text not in known:
-            yield Text(line.partition("#")[2], apart=False)
-    tree, original = tree_of(source), tree_of(released)
-    given = {text for text in strings_in(original)} if original is not None else set()
+            yield Text(line.partition("#")[2], stands_alone=False)
+    given = set(strings_in(original))
     docstrings = _docstrings(original)
     for name, text in _docstrings(tree).items():
         if (before := docstrings.get(name, "").strip()) and text not in given:
             yield Text(text, before in text and _words(added_text(text, before)) >= _SHOWN)
-    shown = {text for text in _shown_texts(tree) if _words(text) >= _SHOWN}
+    shown = {
+        text
+        for text in _shown_texts(tree)
+        if _words(text) >= _SHOWN and not _is_code(dedent(text).strip(), names)
+    }
     yield from (Text(text, text in shown) for text in strings_in(tree) if text not in given)
+    yield from (Text(text, stands_alone=False) for text in _named_texts(tree) if text not in known)
 
 
-def _docstrings(tree: ast.Module | None) -> dict[str, str]:
-    """By the names of functions and classes."""
+def _docstrings(tree: ast.Module | None) -> dict[tuple[str, str], str]:
+    """By the class, if there is one, and the name of what has them."""
+    nodes = nodes_in(tree) if tree is not None else ()
+    classes = {id(part): node.name for node in nodes if isinstance(node, ast.ClassDef) for part in node.body}
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    found = (node for node in nodes_in(tree) if isinstance(node, kinds)) if tree is not None else ()
-    return {node.name: text for node in found if (text := ast.get_docstring(node, clean=False))}
+    found = ((classes.get(id(node), ""), node) for node in nodes if isinstance(node, kinds))
+    return {(of, node.name): text for of, node in found if (text := ast.get_docstring(node, clean=False))}
+
+
+def _named_texts(tree: ast.Module | None) -> Iterator[str]:
+    """The assigned strings with their names, which may say what they answer: `q2 = "No"`."""
+    for part in tree.body if tree is not None else ():
+        match part:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(text))):
+                yield f"{name}: {text}"
 
 
 def _shown_texts(tree: ast.Module | None) -> Iterator[str]:
@@ -149,16 +173,36 @@ def _shown_texts(tree: ast.Module | None) -> Iterator[str]:
                 yield from strings_in(part.value)
 
 
-def _is_code(text: str) -> bool:
+#: words that happen to parse consist of these: `Yes, always`, `Answer: never`
+_OF_WORDS = (
+    *(ast.Module, ast.Expr, ast.AnnAssign, ast.Name, ast.Load, ast.Store, ast.Tuple, ast.IfExp, ast.Compare),
+    *(ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.cmpop, ast.boolop, ast.operator, ast.unaryop),
+)
+
+
+def _is_code(text: str, names: Container[str]) -> bool:
+    """True for code that is more than words, or whose words are all `names` of the cell."""
     try:
-        ast.parse(f"{text} pass" if text.endswith(":") else text)
+        nodes = list(ast.walk(ast.parse(f"{text} pass" if text.endswith(":") else text)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return True
+    only_words = all(isinstance(node, _OF_WORDS) for node in nodes)
+    return not only_words or all(node.id in names for node in nodes if isinstance(node, ast.Name))
 
 
 def _words(text: str) -> int:
     return 0 if text.startswith(("%", "!")) else len(_LETTERS.findall(text))
+
+
+def is_written_answer(released: NotebookNode) -> bool:
+    """True for an answer that a person grades, and for other text that students fill in."""
+    return is_answer_cell(released) and (is_graded_cell(released) or released.cell_type != "code")
+
+
+def is_blank(cell: NotebookNode, released: NotebookNode) -> bool:
+    """Whether the cell is empty or as it was released."""
+    source = squeezed(cell.source)
+    return not source or source == squeezed(released.source)
 
 
 def strings_in(node: ast.AST | None) -> Iterator[str]:
@@ -185,7 +229,7 @@ def added_prose(submitted: str, released: str) -> str:
     return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])
 
 
-class EmptyQuestion:
+class WrittenQuestion:
     """What a written answer was asked: the text from the heading, or from the code, above it."""
 
     def __init__(self, released: NotebookNode, name: str) -> None:
@@ -207,13 +251,13 @@ class EmptyQuestion:
 
     @cached_property
     def _label(self) -> re.Pattern[str] | None:
-        """Its number: "Question 2", "Q2"."""
-        numbered = _NUMBERED.match(self._text)
-        if numbered is None:
-            return None
-        return re.compile(
-            rf"\b(?:{numbered[1] or 'question'}|question|q)\W{{0,2}}{numbered[2]}\b", re.IGNORECASE
-        )
+        """Its number: "Question 2", "Q2"; a line of a list, or one that begins with "For 10", is none."""
+        labels = set()
+        for place, line in enumerate(self._text.split("\n")):
+            found, is_item = _NUMBERED.match(line), place and _ITEM.match(line)
+            if found and (_HEADING.match(line) or (found[1].casefold() in _KINDS and not is_item)):
+                labels.add(rf"(?:{found[1] or 'question'}|question|q)[\W_]{{0,2}}{found[2]}")
+        return re.compile(rf"\b(?:{'|'.join(labels)})\b", re.IGNORECASE) if labels else None
 
     @cached_property
     def _rare(self) -> frozenset[str]:
@@ -224,8 +268,8 @@ class EmptyQuestion:
         """True for a text that names the question, or has several of its rarer words."""
         if self._label is not None and self._label.search(text):
             return True
-        lines = (f"{_plain(line)} " for line in text.split("\n"))
-        if any(line.startswith(f"{named} ") for line in lines for named in self._lines):
+        lines = list(map(_plain, text.split("\n")))
+        if any(_begins_with(line, named) for line in lines for named in self._lines):
             return True
         meaning = _meaning(text)
         return len(meaning & self._rare) >= _SHARED + len(meaning) // _MANY
@@ -251,11 +295,24 @@ def _plain(line: str) -> str:
     return line[found.end() if found else 0 : end].casefold()
 
 
+def _begins_with(line: str, named: str) -> bool:
+    """True for a line that names another one; a single word, such as `why`, has to be apart from the rest: `Why: since`."""
+    rest = line.removeprefix(named)
+    return line == named or (rest != line and rest.startswith((" ", ":") if " " in named else ":"))
+
+
 def _meaning(text: str) -> frozenset[str]:
     return frozenset(word[:_BEGINNING] for word in _MEANING.findall(text.casefold()))
 
 
 _meaning_of_all = lru_cache(16)(_meaning)  # a released notebook is the same in all submissions
+
+
+class Sibling(NamedTuple):
+    """Another notebook of the assignment, as it was handed in and as released."""
+
+    notebook: NotebookNode
+    released: NotebookNode
 
 
 class StudentTexts:
@@ -264,6 +321,7 @@ class StudentTexts:
     Args:
         known: the released cells, by grade_id.
         handed_out: the released versions of other cells, by the id of the cell object.
+        elsewhere: squeezed texts that are looked at elsewhere, or were handed out once.
     """
 
     def __init__(
@@ -272,13 +330,15 @@ class StudentTexts:
         released: NotebookNode,
         known: Mapping[str, NotebookNode],
         handed_out: Mapping[int, NotebookNode],
+        elsewhere: Container[str] = frozenset(),
     ) -> None:
         self.cells, self._released, self._known, self._handed_out = cells, released, known, handed_out
+        self._elsewhere = elsewhere
         self._budget, self._parsed = ParsingBudget(), dict[str, str]()
         self._texts = frozenset(squeezed(cell.source) for cell in released.cells if cell.cell_type != "code")
 
     @classmethod
-    def of(cls, notebook: NotebookNode, released: NotebookNode) -> "StudentTexts":
+    def of(cls, notebook: NotebookNode, released: NotebookNode, elsewhere: Container[str]) -> "StudentTexts":
         """Those of a notebook that was not restored."""
         known = {name: cell for cell in released.cells if (name := grade_id(cell))}
         ordinary = [cell for cell in released.cells if not grade_id(cell)]
@@ -287,17 +347,16 @@ class StudentTexts:
         found = (
             (cell, by_source.get(squeezed(cell.source), by_id.get(own_id(cell)))) for cell in notebook.cells
         )
-        return cls(
-            notebook.cells, released, known, {id(cell): same for cell, same in found if same is not None}
-        )
+        handed_out = {id(cell): same for cell, same in found if same is not None}
+        return cls(notebook.cells, released, known, handed_out, elsewhere)
 
     def is_students_own(self, cell: NotebookNode) -> bool:
         return grade_id(cell) not in self._known and id(cell) not in self._handed_out
 
-    def near(self, own: NotebookNode) -> list[NotebookNode]:
+    def near(self, place: int) -> list[NotebookNode]:
         """The student's cells between the released cells above and below an answer, and the text cell above these."""
-        cells = self.cells
-        first = last = next(place for place, cell in enumerate(cells) if cell is own)
+        cells, own = self.cells, self.cells[place]
+        first = last = place
         while first > 0 and self.is_students_own(cells[first - 1]):
             first -= 1
         while last + 1 < len(cells) and self.is_students_own(cells[last + 1]):
@@ -316,27 +375,35 @@ class StudentTexts:
 
     def _prose(self, source: str) -> str:
         if source not in self._parsed:
-            self._parsed[source] = prose_in(source) if self._budget.takes(source, len(source)) else ""
+            read = self._budget.takes(source, len(source)) and not self._tries_released(source)
+            self._parsed[source] = prose_in(source) if read else ""
         return self._parsed[source]
+
+    def _tries_released(self, source: str) -> bool:
+        """True for a text that is given to a function of the notebook, such as `translate("A long sentence")`."""
+        tree = tree_of(source)
+        calls = (node.func for node in nodes_in(tree) if isinstance(node, ast.Call)) if tree else ()
+        called = {one.id for one in calls if isinstance(one, ast.Name)}.difference(_DISPLAYS)
+        code = (cell.source for cell in self._released.cells if cell.cell_type == "code") if called else ()
+        return any(called & defined_names(one) for one in code)
 
     def found(self) -> Iterator[tuple[int, Text]]:
         """All of them, each with the place of its cell. What is next to a written answer is a part of it."""
-        answers = {name: cell for cell in self.cells if (name := grade_id(cell) or "") in self._known}
         claimed: set[int] = set()
-        for name, cell in answers.items():
-            original = self._known[name]
-            in_words = original.cell_type != "code"
-            by_hand = is_answer_cell(original) and (in_words or is_graded_cell(original))
-            if not by_hand or squeezed(cell.source) in ("", squeezed(original.source)):
-                continue
-            cells = [*([cell] if in_words else []), *self.near(cell)]
-            claimed |= {id(one) for one in cells}
-            texts = (one.source if one is cell else self.text_of(one) for one in cells)
-            text = "\n\n".join(filter(None, map(str.strip, texts)))
-            place = next(place for place, one in enumerate(self.cells) if one is cell)
-            yield place, Text(text, in_words and _parts(text) > EmptyQuestion(self._released, name).parts)
         for place, cell in enumerate(self.cells):
-            if id(cell) in claimed:
+            name = grade_id(cell) or ""
+            original = self._known.get(name)
+            if original is None or not is_written_answer(original) or is_blank(cell, original):
+                continue
+            in_words = original.cell_type != "code"
+            near = [(one, text) for one in self.near(place) if (text := self.text_of(one).strip())]
+            near = [*([(cell, cell.source.strip())] if in_words else []), *near]
+            claimed |= {id(one) for one, _ in near}
+            text = "\n\n".join(text for _, text in near)
+            parts = WrittenQuestion(self._released, name).parts
+            yield place, Text(text, in_words and _parts(text) > parts)
+        for place, cell in enumerate(self.cells):
+            if id(cell) in claimed or squeezed(cell.source) in self._elsewhere:
                 continue
             if grade_id(cell) not in self._known and WORD.search(text := self.text_of(cell)):
                 yield place, Text(text)
@@ -360,37 +427,66 @@ class _Output(Struct):
 
 _OUTPUTS = msgspec.json.Decoder(list[_Output])
 _TEXT = msgspec.json.Decoder(str | list[str])
-#: the bytes of a cell's outputs that are read
-_MAX_OUTPUT_BYTES = 2**18
-_SHOWN_AS = ("text/markdown", "text/latex", PLAIN_TEXT)
-#: a line of words
-_PROSE_LINE = re.compile(r"\W{0,3}[^\W\d_][\w'’-]*[,:;.!?]?(?: [\w'’\"`()$/+-]+[,:;.!?]*){3,}\s*")
+#: the characters of a cell's outputs that are read
+_MAX_OUTPUT = 2**18
+_SHOWN_AS = ("text/markdown", "text/latex", _HTML, PLAIN_TEXT)
+_TAG = re.compile(r"<[^<>]*>")
+#: what has more than texts in it, such as a table of data, or is more than a text
+_NO_TEXT = re.compile(r"<(?:table|script|style|svg)\b", re.IGNORECASE)
+#: the columns of a table
+_COLUMNS = re.compile(r"[^\s.:;!?] {2,}|\t")
+_SIGNS, _ONE_WORD = "()\"'“”‘’*_`", re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_LISTED = ("',", '",')
+_TIMED = ("CPU times:", "Wall time:")
 
 
 def sentences_in(saved: Raw, sources: Container[str]) -> str:
-    """The lines among the outputs of a cell that are sentences, mostly of words that no cell has (`sources`)."""
-    if memoryview(saved).nbytes > _MAX_OUTPUT_BYTES:
-        return ""
+    """The lines among the outputs of a cell that are sentences which no cell has, whose words are in `sources`."""
     try:
         outputs = _OUTPUTS.decode(saved)
-        texts = [text for output in outputs if (text := _text_of(output))]
+        text = "\n".join(filter(None, map(_text_of, outputs)))[:_MAX_OUTPUT]
     except (msgspec.DecodeError, UnicodeDecodeError):  # none, or those of a format before version 4
         return ""
-    lines = (line.strip() for text in texts for line in text.split("\n"))
-    return "\n".join(line for line in lines if _PROSE_LINE.fullmatch(line) and _is_new(line, sources))
+    lines = map(str.strip, text.split("\n"))
+    return "\n".join(line for line in lines if _is_sentence(line) and _is_new(line, sources))
 
 
 def _text_of(output: _Output) -> str:
-    kinds = [kind for kind in _SHOWN_AS if kind in output.data]
-    shown = _TEXT.decode(output.data[kinds[0]]) if kinds else output.text
-    wanted = output.output_type in ("stream", "display_data", "execute_result") and output.name != "stderr"
-    return "".join(shown) if wanted else ""
+    if output.output_type not in ("stream", "display_data", "execute_result") or output.name == "stderr":
+        return ""
+    for kind in _SHOWN_AS:
+        if kind in output.data:
+            text = "".join(_TEXT.decode(output.data[kind]))[:_MAX_OUTPUT]
+            if kind != _HTML:
+                return text
+            if not _NO_TEXT.search(text):
+                plain = html.unescape(_TAG.sub(" ", text))
+                return "\n".join(" ".join(line.split()) for line in plain.split("\n"))
+    return "".join(output.text)
+
+
+def _is_sentence(line: str) -> bool:
+    """True for a line most of whose parts are words, which isn't a row of a table, a list of strings, or IPython's."""
+    parts = line.split()
+    if line.startswith(("[", "{", "<", *_TIMED)) or _COLUMNS.search(line):
+        return False
+    words = sum(
+        bool(_ONE_WORD.fullmatch(part.strip(_SIGNS).rstrip(".,:;!?…").strip(_SIGNS)))
+        for part in parts
+        if not part.endswith(_LISTED)
+    )
+    return words >= _SHOWN and 2 * words > len(parts)
 
 
 def _is_new(line: str, sources: Container[str]) -> bool:
+    """True if most of the words that follow each other do so in no cell, and some of them are in no cell."""
     words = _LETTERS.findall(line.casefold())
-    return len(words) >= _SHOWN and 2 * sum(word not in sources for word in words) >= len(words)
+    new = sum(word not in sources for word in words)
+    follow = sum(pair not in sources for pair in map(" ".join, pairwise(words)))
+    return 4 * new >= len(words) and 2 * follow >= len(words)
 
 
 def words_in(sources: Iterable[str]) -> frozenset[str]:
-    return frozenset(word for source in sources for word in _LETTERS.findall(source.casefold()))
+    """The words in some texts, and each two that follow each other."""
+    found = [_LETTERS.findall(source.casefold()) for source in sources]
+    return frozenset(word for words in found for word in (*words, *map(" ".join, pairwise(words))))

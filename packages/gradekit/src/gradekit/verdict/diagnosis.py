@@ -12,7 +12,6 @@ sentence, a choice of two, or none. Pairs of mistakes are tried only if no singl
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from math import lgamma, log
 from typing import Any
@@ -63,11 +62,6 @@ class FailedExercise:
     #: the messages of the failed checks, by name (see `gradekit.verdict.explanation`)
     messages: Mapping[str, str] = field(default_factory=dict)
 
-    @cached_property
-    def compared(self) -> Set[str]:
-        """The names of the checks that compared values with recorded ones."""
-        return {check.rpartition("::")[2] for check in self.references}
-
 
 def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> dict[str, Diagnosis]:
     """The diagnosis of each failed check that has one: the mistake that agrees with all checks, or a question about two.
@@ -95,15 +89,15 @@ def _one_or_a_question(fitting: Sequence[Mistake]) -> Diagnosis | None:
     chosen = [mistake for mistake in fitting if sentences[mistake.sentence] is mistake]
     names = OR.join(mistake.name for mistake in chosen)
     texts = [mistake.sentence for mistake in chosen]
-    return Diagnosis(
-        names, texts[0] if len(texts) == 1 else f"Which of the two is it? {texts[0]} Or: {texts[1]}"
-    )
+    text = texts[0] if len(texts) == 1 else f"Which of the two is it? {texts[0]} Or: {texts[1]}"
+    return Diagnosis(names, text)
 
 
 def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
     if store.fails(mistake.exercise, mistake.name) != exercise.failed:
         return False
-    bits = _bits_of_checks(store, mistake, exercise, exercise.failed | exercise.compared)
+    compared = {check.rpartition("::")[2] for check in exercise.references}
+    bits = _bits_of_checks(store, mistake, exercise, exercise.failed | compared)
     return bits is not None and (bits >= ENOUGH or bool(mistake.uses or mistake.lacks))
 
 
@@ -152,9 +146,8 @@ def _bits_of_messages(messages: Sequence[tuple[str, str]]) -> float:
     """The bits in the messages that an answer shares with a mistake; each pair is what both say in one check."""
     shared = {message for message, recorded in messages if message == recorded}
     if any(message != recorded for message, recorded in messages if message.startswith(RAISED) and recorded):
-        shared = {
-            message for message in shared if bits_of_message(message) >= ENOUGH
-        }  # it is written another way
+        # it is written another way
+        shared = {message for message in shared if bits_of_message(message) >= ENOUGH}
     return sum(map(bits_of_message, shared))
 
 

@@ -17,17 +17,14 @@ from gradekit.inside.arrays import is_array, is_float
 from gradekit.relations import WrongValue, in_play, relation_of
 from gradekit.relations.plain import meaning_of, sizes_relation, unpacking_relation
 from gradekit.session.limits import CheckOverrun
-from gradekit.session.proxy import Student, asked_by
-from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Module, Named, Opaque, StudentError
+from gradekit.session.proxy import Module, Student, asked_by
+from gradekit.session.values import CheckOutcome, CheckStep, Implemented, Named, Opaque, StudentError
 
 #: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
 _MAX_MESSAGE = 1_000
 #: outcomes of checks that called the student's code
 _ASKED = (CheckOutcome.FAILED, CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
-_UNUSABLE = (
-    *(TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError),
-    StopIteration,
-)
+_UNUSABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError, StopIteration)
 #: the most things that are named, the last ones that the check tried: it compares those, or one of them failed
 _MOST_STEPS = 2
 _MOST_ARGUMENTS = 8
@@ -55,9 +52,9 @@ def explain(
     if isinstance(error, CheckFailure):
         return CheckOutcome.FAILED, str(error)
     if isinstance(error, AssertionError):
-        # pytest adds lines that may show values
-        text = _of_handle(student) if _is_introspection(error) else str(error).split("\n")[0]
-        return CheckOutcome.FAILED, text
+        # pytest adds lines that may show values; the first may be its own
+        said = str(error).split("\n")[0]
+        return CheckOutcome.FAILED, said if said and not said.startswith("assert ") else _of_handle(student)
     asked = asked_by(student) if student else None
     if asked is None or asked.last is None:
         return None
@@ -124,10 +121,6 @@ def shown(message: str) -> str:
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
     )
-
-
-def _is_introspection(error: AssertionError) -> bool:
-    return str(error).startswith("assert ") or not str(error)
 
 
 def steps_in_words(steps: Sequence[CheckStep]) -> str:

@@ -226,7 +226,11 @@ def _result(
     return SubmissionResult(
         status=status_of(session, exercises, others),
         notes=list(checking.notes),
-        cells=[_cell_line(submission, run) for run in others if _is_worth_reporting(submission, run)],
+        cells=[
+            f"The cell `{submission.label(run.index)}` {run.description}."
+            for run in others
+            if _is_worth_reporting(submission, run)
+        ],
         exercises=exercises,
         seed=checking.seed,
         seconds=round(seconds, 1),
@@ -292,7 +296,3 @@ def _is_worth_reporting(submission: Submission, run: CellRun) -> bool:
     blank = submission.is_blank(name) or submission.has_placeholder(name)
     stopped = run.state not in (CellState.OK, CellState.LEFT_OUT)
     return stopped and not (blank and run.state == CellState.ERROR)
-
-
-def _cell_line(submission: Submission, run: CellRun) -> str:
-    return f"The cell `{submission.label(run.index)}` {run.description}."

@@ -186,18 +186,18 @@ def open_notebook(
             put_saved_outputs(handed_in)
         changed = {} if alone else dict(_changed_files(folder, assignment))
         course = assignment.course.root, assignment.name
-        removed = [remembered_of_all(*course, kind) for kind in (Record.REMOVED, Record.REMOVED_TEXTS)]
         whole = restored(
             handed_in.notebook,
             released,
-            {} if alone else _files_beside(folder, assignment),
-            frozenset(remembered(*course, Record.ADDED).get(name, ())),
-            handed_in.others,
-            changed,
-            handed_in.siblings,
-            handed_in.doubt,
-            [outputs for _, outputs in handed_in.saved],
-            *removed,
+            beside={} if alone else _files_beside(folder, assignment),
+            added_later=frozenset(remembered(*course, Record.ADDED).get(name, ())),
+            drafts=handed_in.others,
+            replaced=changed,
+            siblings=handed_in.siblings,
+            doubt=handed_in.doubt,
+            saved=[outputs for _, outputs in handed_in.saved],
+            removed=remembered_of_all(*course, Record.REMOVED),
+            removed_texts=remembered_of_all(*course, Record.REMOVED_TEXTS),
         )
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
         notes += [f"{printable(name)} {_REPLACED}" for name in changed]

@@ -20,12 +20,7 @@ from gradekit.course.cells import (
     nbgrader_metadata,
 )
 from gradekit.course.printing import listed, printable
-from gradekit.session.reasons import (
-    because,
-    failed_definition,
-    missing_name,
-    used_above_its_definition,
-)
+from gradekit.session.reasons import because, failed_definition, missing_name, used_above_its_definition
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.values import CheckOutcome
 from gradekit.submission.submission import Submission
@@ -43,10 +38,7 @@ _AGAIN = decided_by_a_person(
     "The test cell `{}` was run again, because a later one had ended the process, and did better than the first time"
 )
 _NEVER_RUN = "The test cell `{}` was handed in without having been run, so it has full marks. A person has to look at it."
-_OUTCOMES = {
-    CellState.TIMED_OUT: CheckOutcome.TIMED_OUT,
-    CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED,
-}
+_OUTCOMES = {CellState.TIMED_OUT: CheckOutcome.TIMED_OUT, CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED}
 _ERRORS = {CheckOutcome.TIMED_OUT: "CellTimeoutError", CheckOutcome.KERNEL_DIED: "DeadKernelError"}
 _LINE = re.compile(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)")
 

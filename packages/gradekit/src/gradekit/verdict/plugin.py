@@ -354,14 +354,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             terminalreporter.line(f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points")
             for check in exercise.checks:
                 if check.outcome != CheckOutcome.PASSED:
-                    parts = (
-                        f"  {check.name}: {check.outcome}.",
-                        check.tried,
-                        check.message,
-                        check.relation,
-                        check.diagnosis,
-                    )
-                    terminalreporter.line(" ".join(filter(None, parts)))
+                    said = filter(None, (check.tried, check.message, check.relation, check.diagnosis))
+                    terminalreporter.line(" ".join([f"  {check.name}: {check.outcome}.", *said]))
 
 
 def _fault(found: pytest.ExceptionInfo[BaseException], item: pytest.Function) -> str:
@@ -385,9 +379,8 @@ def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
     if folder not in config.stash[ASSIGNMENTS]:
         from gradekit.course.configuration import course_in, read_configuration  # it imports all of nbgrader
 
-        course = replace(
-            course_in(read_configuration(folder.parent.parent).folders), tests=folder.parent.name
-        )
+        found = course_in(read_configuration(folder.parent.parent).folders)
+        course = replace(found, tests=folder.parent.name)
         config.stash[ASSIGNMENTS][folder] = course.assignment(folder.name)
     return config.stash[ASSIGNMENTS][folder]
 

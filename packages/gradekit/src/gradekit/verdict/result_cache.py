@@ -76,9 +76,8 @@ class CachedResult:
         }
         result = replace(graded.result, exercises=exercises, key=key.submission, depends_on=key.parts)
         found = {index: cell.get("execution_count") for index, cell in enumerate(notebook.cells)}
-        counts = {
-            i: n for i, n in found.items() if isinstance(n, int) and 0 < n < _MAX_COUNT
-        }  # it may be forged
+        # it may be forged
+        counts = {i: n for i, n in found.items() if isinstance(n, int) and 0 < n < _MAX_COUNT}
         return cls(result, outputs, graded.written, counts)
 
     @property
@@ -123,23 +122,21 @@ class ResultCache:
             record = stored["record"]
             if stored["digest"] != _digest(record):
                 return CachedResult()
-            outputs = {int(index): outputs for index, outputs in record["outputs"].items()}
             contents = {name: base64.b64decode(text) for name, text in record["written"].items()}
             result = SubmissionResult.from_dict(record["result"])
-            counts = {int(index): count for index, count in record["counts"].items()}
+            outputs, counts = dict(record["outputs"]), dict(record["counts"])
             return CachedResult(result, outputs, WrittenFiles(contents), counts)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return CachedResult()
 
     def store(self, assignment: str, key: CacheKey, cached: CachedResult) -> None:
         """Write the file atomically, so that a killed command leaves no partial file."""
-        outputs = {str(index): outputs for index, outputs in cached.outputs.items()}
+        # in pairs, since JSON has no numbers as keys
+        outputs, counts = list(cached.outputs.items()), list(cached.counts.items())
         written = {name: base64.b64encode(data).decode() for name, data in cached.written.contents.items()}
-        counts = {str(index): count for index, count in cached.counts.items()}
         record = {"result": cached.result.as_dict(), "outputs": outputs, "written": written, "counts": counts}
-        write_atomically(
-            self._path(assignment, key), json.dumps({"digest": _digest(record), "record": record})
-        )
+        text = json.dumps({"digest": _digest(record), "record": record})
+        write_atomically(self._path(assignment, key), text)
 
     def _path(self, assignment: str, key: CacheKey) -> Path:
         return self._folder / assignment / f"{key.submission}.json"

@@ -88,33 +88,9 @@ class ExchangeOf:
 
     @cached_property
     def inbound(self) -> Path:
-        return Path(self._configured("collect", ExchangeCollect).root, self.folders.course_id, "inbound")
+        return Path(self.configured("collect", ExchangeCollect).root, self.folders.course_id, "inbound")
 
-    def collect(self, folder: Path, student: str, handed_in: datetime) -> None:
-        """Put a hand-in into submitted/. `folders` has the assignment.
-
-        Raises:
-            ExchangeError, OSError, RuntimeError: it can't be copied.
-        """
-        collector = self._configured("collect", CollectOne)
-        collector.folder, collector.student, collector.handed_in = folder, student, handed_in
-        collector.start()
-
-    def release(self, folders: CourseDirectory) -> None:
-        """Put a student's pages, from the feedback folder in `folders`, into the exchange.
-
-        Raises:
-            ExchangeError, OSError: they can't be copied.
-        """
-        if not self.inbound.is_dir():  # nbgrader would make the folder where an exchange is not mounted
-            raise ExchangeError(f"{self.inbound} does not exist")
-        self._configured("release_feedback", ReleaseOne, folders).start()
-
-    def check_owner(self) -> bool:
-        """Whether the owner of a hand-in must be the student in its name."""
-        return bool(self._configured("collect", ExchangeCollect).check_owner)
-
-    def _configured(self, name: str, kind: type[Exchange], folders: CourseDirectory | None = None) -> Any:
+    def configured(self, name: str, kind: type[Exchange], folders: CourseDirectory | None = None) -> Any:
         """The configured class, combined with `kind`."""
         configured = getattr(ExchangeFactory(config=self.config), name)
         bases = (configured,) if issubclass(configured, kind) else (kind, configured)
@@ -126,14 +102,18 @@ class ExchangeSource(Inbound):
     """Hand-ins that `nbgrader submit` puts into the exchange."""
 
     def __init__(self, exchange: ExchangeOf) -> None:
-        super().__init__(exchange.inbound, exchange.check_owner())
+        super().__init__(exchange.inbound, exchange.configured("collect", ExchangeCollect).check_owner)
         self._exchange = exchange
 
     def why_away(self) -> str:
         return _gone(self.place)
 
     def collect(self, hand_in: HandIn) -> None:
-        self._exchange.collect(hand_in.folder, hand_in.student, hand_in.handed_in.replace(tzinfo=None))
+        # for the assignment that the course's folders have
+        collector = self._exchange.configured("collect", CollectOne)
+        collector.folder, collector.student = hand_in.folder, hand_in.student
+        collector.handed_in = hand_in.handed_in.replace(tzinfo=None)
+        collector.start()
 
     def accepting(self, hand_in: HandIn) -> str:
         return (
@@ -163,7 +143,10 @@ class ExchangeSink(Sink):
     def release(self, page: PageOf) -> None:
         if not (page.pages / "submission_secret.txt").is_file():
             raise ExchangeError("it has no submission_secret.txt. The student needs a newer nbgrader")
-        self._exchange.release(page.folders)
+        inbound = self._exchange.inbound
+        if not inbound.is_dir():  # nbgrader would make the folder where an exchange is not mounted
+            raise ExchangeError(f"{inbound} does not exist")
+        self._exchange.configured("release_feedback", ReleaseOne, page.folders).start()
 
 
 def _gone(inbound: Path) -> str:

@@ -319,8 +319,7 @@ class Pipeline:
         """How much a page that is written now shows."""
         with self._course.gradebook() as book:
             deadline = deadline_of(book, assignment, student)
-        rule = self._rules.of(assignment)
-        return rule.shows if is_in_time(rule, datetime.now(UTC), deadline) else Shows.EVERYTHING
+        return self._rules.of(assignment).shown(datetime.now(UTC), deadline)
 
     def _folders_in(self, place: Path, student: str, assignment: str) -> CourseDirectory:
         """The course's folders, with a different one for feedback."""

@@ -97,11 +97,6 @@ class WatchStatus(Struct):
     not_graded: list[ListedHandIn] = []
     hour: list[tuple[float, float]] = []
 
-    def latencies(self) -> list[float]:
-        """Seconds from hand-in to page of those in the last hour, sorted."""
-        since = time.time() - _HOUR
-        return sorted(seconds for when, seconds in self.hour if when >= since)
-
 
 def status_path(root: Path) -> Path:
     return root / STATE_FOLDER / "watch.json"
@@ -183,7 +178,7 @@ def status_lines(status: WatchStatus, running: bool) -> list[str]:
         lines.append(f"nothing can be graded: {status.blocked}")
     lines.append(f"waiting: {status.waiting}; still being copied: {status.incomplete}")
     lines += [f"on hold: {name}: {reason}" for name, reason in status.on_hold.items()]
-    values = status.latencies()
+    values = sorted(seconds for when, seconds in status.hour if when >= time.time() - _HOUR)
     line = f"last hour: {len(values)} pages"
     if values:
         line += f"; from hand-in to page {statistics.median(values):.1f} s (median), "

@@ -10,15 +10,7 @@ from dataclasses import dataclass
 from itertools import filterfalse
 from pathlib import Path
 
-from gradekit.attempts import (
-    AttemptRules,
-    Attempts,
-    Chance,
-    Counts,
-    NoChance,
-    is_in_time,
-    time_in_words,
-)
+from gradekit.attempts import AttemptRules, Attempts, Chance, Counts, NoChance, is_in_time, time_in_words
 from gradekit.course import Assignment, CourseError, stamp_of
 from gradekit.course.files import Stamp, files_stamp
 from gradekit.course.kernels import libraries_of

@@ -5,10 +5,10 @@ nbgrader's exchange and the folder submitted/ are ways. A package brings others 
 adds an option there, which stores an `OpensWay` as `way`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
 from nbgrader.coursedir import CourseDirectory
 
@@ -189,11 +189,5 @@ class Way:
     sink: Sink
 
 
-class OpensWay(Protocol):
-    """Opens a way for a course, with its settings.
-
-    Raises:
-        CourseError: a setting is wrong.
-    """
-
-    def __call__(self, course: RunningCourse) -> Way: ...
+#: opens a way for a course, with its settings; raises a CourseError if one is wrong
+OpensWay = Callable[[RunningCourse], Way]
