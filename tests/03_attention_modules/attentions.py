@@ -66,6 +66,8 @@ wrong("divides the scores by the root of the width of the values, not of the key
 wrong.to("math.sqrt(v.shape[-1])")
 wrong("returns the average of all visible values as its output", "weights @ v, weights")
 wrong.to("(visible / visible.sum(-1, keepdim=True).clamp(min=1)) @ v, weights")
+wrong("returns the right output, but the same weight for all visible keys", "weights @ v, weights")
+wrong.to("weights @ v, visible / visible.sum(-1, keepdim=True).clamp(min=1)")
 wrong("returns output and weights in the wrong order", "return weights @ v, weights")
 wrong.to("return weights, weights @ v")
 
@@ -94,9 +96,9 @@ wrong.to("torch.finfo(scores.dtype).min")
 
 wrong.about("test_batch")
 wrong("uses the mask of the first sequence for the whole batch", "mask.expand_as(scores)")
-wrong.to("mask.expand_as(scores)[:1].expand_as(scores)")
+wrong.to("(mask.expand_as(scores)[:1] if scores.dim() > 2 else mask).expand_as(scores)")
 wrong("hides a key only if it is hidden in all sequences of the batch", "mask.expand_as(scores)")
-wrong.to("mask.expand_as(scores).any(dim=0, keepdim=True).expand_as(scores)")
+wrong.to("(mask.expand_as(scores).any(0, keepdim=True) if scores.dim() > 2 else mask).expand_as(scores)")
 
 wrong.about("test_no_mask")
 wrong("hides the future even without a mask", "torch.ones_like(scores, dtype=torch.bool)")

@@ -179,11 +179,13 @@ def assert_masks_of_each(draw, /, module, *inputs, name="output"):
 
 
 @for_checks
-def assert_the_same_function(draw, /, module, *shapes, name="output"):
-    """Fail unless a module without dropout is the same function in each mode, and its gradients are right, with and without a mask.
+def assert_the_same_function(draw, helper, /, module, *shapes, name="output"):
+    """Fail unless a module without dropout is the same function in each mode, and learns rightly, with and without a mask.
 
     `shapes` are those of its inputs; the last one has the keys.
     """
+    if frozen := helper.frozen(module):
+        fail(f"`{frozen}` can't be trained: its `requires_grad` is off.")
     batch, queries, keys = *shapes[0][:2], shapes[-1][1]
     masks = [draw.bools(batch, queries, keys) for _ in range(2)]
     for mask in masks:
@@ -281,9 +283,9 @@ class Fused(nn.Module):
         self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
 
 
-def of_itself(module, x, number):
+def of_itself(module, x, number, *mask):
     '''One tensor for all inputs of a module, of which it has this number.'''
-    return module(*[x] * number)
+    return module(*[x] * number, *mask)
 
 
 def missing(module, x):

@@ -2,14 +2,24 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_model_kept, fail, for_checks, points
+from gradekit.checks import (
+    assert_close,
+    assert_full_precision,
+    assert_model_kept,
+    fail,
+    for_checks,
+    points,
+)
 
 
 @for_checks
-def pair(student, reference, helper, /, number=3):
-    """A list of 3 heads with recorded weights, or of another number, and a fused module after copying."""
+def pair(student, reference, helper, /, number=3, dtype=torch.float32):
+    """A list of 3 heads with recorded weights, or of another number or dtype, and a fused module after copying."""
     heads, fused = helper.Heads(12, number), helper.call("Fused", 12, number, seed=1).value
-    if number == 3:
+    heads.to(dtype), fused.to(dtype)
+    if dtype == torch.float64:
+        heads.load_state({name: value / 3 for name, value in heads.state().items()})
+    elif number == 3:
         names = sorted(heads.state())
         shapes = {name.replace(".", "_"): tuple(heads.state()[name].shape) for name in names}
         heads.load_state(dict(zip(names, reference.inputs("heads", **shapes), strict=True)))
@@ -17,13 +27,25 @@ def pair(student, reference, helper, /, number=3):
     return heads, fused
 
 
-def assert_stacked(pair, part, number):
-    """Fail unless the weights or biases of this many heads are stacked in the fused module."""
-    heads, fused = (module.state() for module in pair(number))
+def assert_stacked(pair, part):
+    """Fail unless the weights or biases of another number of heads are stacked in the fused module, and in float64 all digits."""
+    for number, context in ((6, "for a list of 6 heads"), (1, "for a single head")):
+        heads, fused = (module.state() for module in pair(number))
+        for name in "qkv":
+            assert_close(
+                fused[f"w_{name}.{part}"],
+                stacked(heads, name, part),
+                name=f"w_{name}.{part}",
+                context=context,
+            )
+    heads, fused = (module.state() for module in pair(3, torch.float64))
     for name in "qkv":
-        right = torch.cat([heads[f"attn_modules.{head}.{name}.{part}"] for head in range(number)])
-        context = f"for a list of {number} heads" if number > 1 else "for a single head"
-        assert_close(fused[f"w_{name}.{part}"], right, name=f"w_{name}.{part}", context=context)
+        assert_full_precision(fused[f"w_{name}.{part}"], stacked(heads, name, part), name=f"w_{name}.{part}")
+
+
+def stacked(heads, name, part):
+    """The weights or biases of all heads, one below the other."""
+    return torch.cat([value for key, value in heads.items() if key.endswith(f".{name}.{part}")])
 
 
 @points(3)
@@ -32,8 +54,7 @@ def test_weights_of_the_heads(reference, pair):
     state = pair()[1].state()
     for name in ["w_q", "w_k", "w_v"]:
         reference.assert_close(state[f"{name}.weight"], name=f"{name}.weight")
-    for number in (6, 1):
-        assert_stacked(pair, "weight", number)
+    assert_stacked(pair, "weight")
 
 
 @points(1)
@@ -42,8 +63,7 @@ def test_biases_of_the_heads(reference, pair):
     state = pair()[1].state()
     for name in ["w_q", "w_k", "w_v"]:
         reference.assert_close(state[f"{name}.bias"], name=f"{name}.bias")
-    for number in (6, 1):
-        assert_stacked(pair, "bias", number)
+    assert_stacked(pair, "bias")
 
 
 @points(2)
@@ -52,6 +72,9 @@ def test_final_layer(reference, pair):
     state = pair()[1].state()
     for name in ["w_o.weight", "w_o.bias"]:
         reference.assert_close(state[name], name=name)
+    heads, fused = (module.state() for module in pair(3, torch.float64))
+    for part in ("weight", "bias"):
+        assert_full_precision(fused[f"w_o.{part}"], heads[f"linear.{part}"], name=f"w_o.{part}")
 
 
 @points(1)
@@ -86,6 +109,10 @@ def test_no_shared_memory(pair, helper):
                 )
         if not any(value.any() for value in after.values()):
             fail("The fused module contains only zeros.")
+        if missing := fresh.keys() - fused.parameters().keys():
+            fail(
+                f"After copying, `{min(missing)}` is no parameter of the fused module any more, so it can't be trained."
+            )
         if name := helper.frozen(heads, fused):
             fail(
                 f"After copying, `{name}` can't be trained any more: its `requires_grad` is off. Leave it on, and copy "

@@ -72,7 +72,7 @@ def test_unequal_sizes(student, draw, layers_of, oracle, helper):
 
 
 @points(2)
-def test_mask(reference, draw, fused, assert_queries_matter, assert_masks_of_each):
+def test_mask(reference, draw, fused, helper, assert_queries_matter, assert_masks_of_each):
     """A mask applies to all heads: (batch, 1, L_key), (L_query, L_key) or (batch, L_query, L_key)."""
     module = fused()
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
@@ -114,6 +114,12 @@ def test_mask(reference, draw, fused, assert_queries_matter, assert_masks_of_eac
     assert_differs(
         module(query, key, value)[0], shorter[0], "Without a mask, the keys at the end have no effect."
     )
+    x, mask = draw.normal(3, 5, 8), torch.ones(5, 5, dtype=torch.bool).triu()
+    output, _ = helper.of_itself(module, x, 3, mask)
+    context = (
+        "with a mask, if query, key and value are one and the same tensor, compared with that for equal ones,"
+    )
+    assert_close(output, module(x, x.clone(), x.clone(), mask)[0], name="output", context=context)
     as_many = fused(num_heads=4)  # heads as tokens and sequences
     assert_masks_of_each(lambda *inputs: module(*inputs)[0], *(draw.normal(4, 4, 8) for _ in range(3)))
     assert_masks_of_each(lambda *inputs: as_many(*inputs)[0], *(draw.normal(4, 4, 8) for _ in range(3)))
@@ -161,7 +167,7 @@ def test_heads_must_share_the_width(student, draw):
 
 @points(1)
 def test_dropout_in_training(reference, fused):
-    """In training, dropout applies to the weights before they are multiplied by the values, in every call, with and without a mask, and to nothing else."""
+    """In training, dropout applies to the weights before they are multiplied by the values, in every call, with and without a mask or gradients, and to nothing else."""
     module = fused(4, 2, dropout=0.25, w_v=torch.eye(4), w_o=torch.eye(4)).train()
     query, key = reference.inputs("x", query=(12, 9, 4), key=(12, 7, 4))
     ones = torch.ones(12, 7, 4)  # so each number of the output is the sum of the remaining weights
@@ -171,6 +177,10 @@ def test_dropout_in_training(reference, fused):
     assert_differs(other, output, "In training, two calls drop the same weights. Drop others in every call.")
     masked, _ = module(query, key, ones, (torch.arange(7) < 6).expand(9, 7))
     assert (masked - 1).abs().max() > 0.01, "In training, with a mask, no weight is dropped."
+    no_grad, _ = module(query, key, ones, no_grad=True)
+    assert (no_grad - 1).abs().max() > 0.01, (
+        "In training mode, under `torch.no_grad()`, no weight is dropped. Whether gradients are recorded has nothing to do with it."
+    )
     kept = torch.tensor([0, 1, 1 / 0.75])
     assert ((output[..., None] - kept).abs().amin(dim=-1) > 0.01).any(), (
         "Apply dropout to the individual weights. Yours is applied after the weights are used."

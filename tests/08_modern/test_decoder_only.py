@@ -118,17 +118,17 @@ def test_model(student, reference, draw, model, block_steps, write):
 def test_base_and_eps(student, draw, model, block_steps, write):
     """`base` reaches the attention of every block, and `eps` every norm."""
     options = {"base": 50.0, "eps": 0.3}
-    found, weights = model(
-        11, 2, **(SIZES | {"num_heads": 2}), **options
-    )  # heads of width 2 have no use for a base
-    ids = draw.integers(0, 11, (2, 5))
-    x = weights["embedding.weight"][ids]
-    for number in range(2):
-        x = block_steps(part_of(weights, f"blocks.{number}."), x, 2, 2, 6, **options)
-    norm = write(student.RMSNorm(8, options["eps"]), {"weight": weights["norm.weight"]})
-    right = norm(x) @ weights["embedding.weight"].T
-    context = "with base=50 and eps=0.3, compared with those of your own parts with these,"
-    assert_close(found(ids), right, name="logits", context=context, atol=1e-4)
+    sizes = SIZES | {"num_heads": 2}  # heads of width 2 have no use for a base
+    for layers, blocks in ((2, "2 blocks"), (1, "a single block")):
+        found, weights = model(11, layers, **sizes, **options)
+        ids = draw.integers(0, 11, (2, 5))
+        x = weights["embedding.weight"][ids]
+        for number in range(layers):
+            x = block_steps(part_of(weights, f"blocks.{number}."), x, 2, 2, 6, **options)
+        norm = write(student.RMSNorm(8, options["eps"]), {"weight": weights["norm.weight"]})
+        right = norm(x) @ weights["embedding.weight"].T
+        context = f"of {blocks} with base=50 and eps=0.3, compared with those of your own parts with these,"
+        assert_close(found(ids), right, name="logits", context=context, atol=1e-4)
 
 
 @points(1, see="The model")
@@ -180,6 +180,8 @@ def test_caches(student, draw, model, caches):
         assert lengths == [6, 6, 6], f"After 6 tokens, the caches of the 3 blocks hold {lengths} positions."
         context = f"read in pieces of {sizes}, compared with one piece,"
         assert_close(logits, whole, name="logits", context=context)
+    context = "without caches, after texts were read with them, compared with those before,"
+    assert_close(found(ids), whole, name="logits", context=context)
 
 
 @points(1)

@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_shape, points
+from gradekit.checks import assert_model_kept, assert_shape, points
 
 PROMPT = torch.tensor([[4, 6, 8], [5, 9, 2]])
 SCRIPT = torch.tensor([[9, 4, 11, 7, 6], [3, 8, 6, 10, 1]])
@@ -92,7 +92,7 @@ def test_the_same_caches_in_every_call(student, caches):
 
 @points(1)
 def test_evaluation_mode_without_gradients(student, caches):
-    """The model runs in evaluation mode and stays in it, even if it is passed in training mode, and no gradients are recorded."""
+    """The model runs in evaluation mode and stays in it, even if it is passed in training mode, no gradients are recorded, and the model can be trained as before."""
     model = caches.Script(SCRIPT, 12, 3, PROMPT.shape[1]).train()
     student.generate(model, PROMPT, 2)
     notes = caches.notes(model)
@@ -103,6 +103,8 @@ def test_evaluation_mode_without_gradients(student, caches):
         "Afterwards the model is in training mode again. It should stay in evaluation mode."
     )
     assert not any(notes["grad"]), "Gradients are recorded, but not needed. Use torch.no_grad()."
+    student.call("generate", model, PROMPT, 2, no_grad=True)  # what is left switched on afterwards fails
+    assert_model_kept(student, model, lambda: student.call("generate", model, PROMPT, 2), but=["mode"])
 
 
 @points(1)

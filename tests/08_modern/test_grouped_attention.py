@@ -79,6 +79,7 @@ def test_mask(student, reference, draw):
         outputs.append(output)
         all_weights.append(F.pad(weights, (0, 5 - n)))
     masks = {
+        "(L,)": torch.arange(5) < 4,
         "(L, L)": causal,
         "(batch, 1, 1, L)": padding,
         "(heads, L, L)": per_head,

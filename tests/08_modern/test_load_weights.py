@@ -186,16 +186,22 @@ def test_copies(student, make):
     """The weights are copied into the model's own parameters, in their dtype, and the file's tensors stay as they are."""
     helper, model, file, places = make()
     model.to(torch.float64)
-    call = student.call("load_weights", model, file)
-    assert not call.changed, "`load_weights` changed the tensors of the file."
-    if not helper.same_parameters(model):
-        fail("The model has new parameters, which an optimizer wouldn't know. Copy into the old ones.")
-    found = model.parameters()
-    for name, place in places.items():
-        if found[place].dtype != torch.float64:
-            fail(f"The model is float64, but `{place}` is {found[place].dtype} after loading.")
-        if not torch.equal(found[place], file[name].double()):
-            fail(f"`{place}` is not `{name}` of the file.")
+    for given in (file, {name: tensor.double() / 3 for name, tensor in file.items()}):
+        call = student.call("load_weights", model, given)
+        assert not call.changed, "`load_weights` changed the tensors of the file."
+        if not helper.same_parameters(model):
+            fail("The model has new parameters, which an optimizer wouldn't know. Copy into the old ones.")
+        found = model.parameters()
+        for name, place in places.items():
+            if found[place].dtype != torch.float64:
+                fail(f"The model is float64, but `{place}` is {found[place].dtype} after loading.")
+            if not torch.equal(found[place], given[name].double()):
+                rounded = torch.equal(found[place], given[name].float().double())
+                fail(
+                    f"Model and file are float64, but `{place}` is `{name}` of the file rounded to float32."
+                    if rounded
+                    else f"`{place}` is not `{name}` of the file."
+                )
     model = make()[1]
     assert_model_kept(student, model, lambda: student.call("load_weights", model, file), but=["weights"])
     if not helper.separate(student.get("load_weights"), make()[1], file):

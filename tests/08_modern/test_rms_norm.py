@@ -42,6 +42,11 @@ def test_eps(student, reference):
     reference.assert_close(student.RMSNorm(5, eps=0.5)(x), name="output", context="with eps=0.5")
     reference.assert_close(student.RMSNorm(5)(1e-3 * x), name="output", context="for numbers near 0.001")
     reference.assert_close(student.RMSNorm(5)(0 * x), name="output", context="for zeros")
+    small = (0.01 * x).bfloat16()
+    output = student.RMSNorm(5).to(torch.bfloat16)(small)
+    right = F.rms_norm(small.float(), (5,), eps=1e-6)
+    context = "for numbers near 0.01, in bfloat16,"
+    assert_close(output.float(), right, name="output", context=context, atol=0.1)
 
 
 @points(1)

@@ -56,7 +56,7 @@ def test_any_sizes(student, draw, of_heads):
 
 @points(1)
 def test_positions_that_are_passed_in(student, reference, draw):
-    """The positions are those that are passed in: they may start anywhere, have gaps, and lie between integers."""
+    """The positions are those that are passed in: they may start anywhere, have gaps, be negative, and lie between integers."""
     (x,) = reference.inputs("x", x=(2, 4, 6))
     context = "at the positions 7, 8, 20 and 3"
     reference.assert_close(student.rotate(x, torch.tensor([7, 8, 20, 3])), name="result", context=context)
@@ -68,6 +68,10 @@ def test_positions_that_are_passed_in(student, reference, draw):
         context, places = f"at the positions {positions}", torch.tensor(positions)
         right = by_complex_numbers(x, places)
         assert_close(student.rotate(x, places), right, name="result", context=context, atol=1e-4)
+    for positions in ([-start, 1, -3, 0], [9001, 0, 4099, 6007]):
+        context, places = f"at the positions {positions}", torch.tensor(positions)
+        right = by_complex_numbers(x, places)
+        assert_close(student.rotate(x, places), right, name="result", context=context, atol=1e-2)
 
 
 @points(1, see="Positions that rotate")
@@ -121,8 +125,11 @@ def test_dtype(student, draw):
 def test_odd_width(student, draw):
     """An odd width raises a ValueError that names it."""
     width = 2 * draw.sizes(1)[0] + 1
-    x = draw.normal(3, width)
-    assert_raises(ValueError, lambda: student.rotate(x, torch.arange(3)), mentions=(width,))
+    for shape in ((4, width), (2, 6, 4, width)):
+        x, context = draw.normal(*shape), f"for x of shape {shape}"
+        assert_raises(
+            ValueError, lambda x=x: student.rotate(x, torch.arange(4)), mentions=(width,), context=context
+        )
 
 
 @points(1)

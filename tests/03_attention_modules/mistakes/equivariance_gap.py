@@ -17,7 +17,9 @@ wrong.says("You shuffled only the output.")
 wrong.says("In one of the two ways, shuffle the tokens before the module sees them.")
 wrong.costs(TWO_PLACES)
 wrong("put_back_the_wrong_way", "module(x)[:, order]", "module(x)[:, order.argsort()]")
-wrong.says("You shuffled the output by the inverse order. Use `order` itself in both ways.")
+wrong.says(
+    "What you compare is the output in the inverse order. Shuffle the output once, by `order` itself, as you did with x."
+)
 wrong.costs(TWO_PLACES)
 
 wrong.about(DEPENDS)

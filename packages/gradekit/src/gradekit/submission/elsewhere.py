@@ -23,10 +23,10 @@ from gradekit.submission.notebook_file import CHECKPOINTS
 from gradekit.submission.statements import MAX_PARSED_CHARACTERS, ParsingBudget, code_in, tree_of
 from gradekit.submission.texts import (
     WORD,
+    AskedQuestion,
     Sibling,
     StudentTexts,
     Text,
-    WrittenQuestion,
     added_prose,
     added_text,
     is_written_answer,
@@ -202,7 +202,7 @@ class WrittenAnswers:
 
     def _doubt(self, name: str) -> None:
         """Let a person decide on an empty answer while the student has other texts or pictures."""
-        question = WrittenQuestion(self._work.released, name)
+        question = AskedQuestion(self._work.released, name)
         if id(self._work.present[name]) in self._work.pictured:
             what = "has no text, but a picture is attached to it"
         elif places := list(
@@ -213,7 +213,7 @@ class WrittenAnswers:
             return
         self._work.doubts[name] = f"The answer cell `{name}` {what}"
 
-    def _in_cells(self, question: WrittenQuestion) -> Iterator[str]:
+    def _in_cells(self, question: AskedQuestion) -> Iterator[str]:
         """The cells whose texts may be the answer."""
         found = {place for place, text in self._own_texts if _may_answer(text, question)}
         for place, cell in enumerate(self._work.cells):
@@ -222,7 +222,7 @@ class WrittenAnswers:
             elif place in found:
                 yield f"the text in the {label_of(cell, place + 1)}"
 
-    def _in_notebooks(self, question: WrittenQuestion) -> Iterator[str]:
+    def _in_notebooks(self, question: AskedQuestion) -> Iterator[str]:
         for name, cells in self._places.drafts.items():
             if any(cell.cell_type != "code" and WORD.search(cell.source) for cell in cells):
                 yield f"the notebook {printable(name)}"
@@ -270,7 +270,7 @@ class WrittenAnswers:
         return any(map(WORD.search, strings_in(tree)))
 
 
-def _may_answer(text: Text, question: WrittenQuestion) -> bool:
+def _may_answer(text: Text, question: AskedQuestion) -> bool:
     return text.stands_alone or question.is_meant_by(text.text)
 
 

@@ -229,7 +229,7 @@ def added_prose(submitted: str, released: str) -> str:
     return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])
 
 
-class WrittenQuestion:
+class AskedQuestion:
     """What a written answer was asked: the text from the heading, or from the code, above it."""
 
     def __init__(self, released: NotebookNode, name: str) -> None:
@@ -400,7 +400,7 @@ class StudentTexts:
             near = [*([(cell, cell.source.strip())] if in_words else []), *near]
             claimed |= {id(one) for one, _ in near}
             text = "\n\n".join(text for _, text in near)
-            parts = WrittenQuestion(self._released, name).parts
+            parts = AskedQuestion(self._released, name).parts
             yield place, Text(text, in_words and _parts(text) > parts)
         for place, cell in enumerate(self.cells):
             if id(cell) in claimed or squeezed(cell.source) in self._elsewhere:
