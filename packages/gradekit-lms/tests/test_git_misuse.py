@@ -6,15 +6,19 @@ import shlex
 import subprocess
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gradekit.grading.running_course import RunningCourse
+from gradekit.watch.ways import Look
 from gradekit_lms.git import fetching
-from gradekit_lms.git.hardened import Git
-from gradekit_lms.git.roster import Repository
-from gradekit_lms.git.store import GitStore, Outgoing, Seen
+from gradekit_lms.git.hardened import Git, GitError, GitFile, UnusableCommit
+from gradekit_lms.git.roster import Repository, read_roster
+from gradekit_lms.git.store import Fetched, GitStore, Outgoing, Seen
+from gradekit_lms.hand_in_store import StoredSource
 
 from .git_servers import StudentRepository, git
 from .test_git_looking import NAME, NOTEBOOK, looks, server, work
@@ -41,8 +45,8 @@ def at_the_wrong_place(work: StudentRepository, kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "named"),
     [
-        ("01_Double__any_ipynb", "01_Double/any.ipynb is not there"),
-        ("Double_ipynb", "Double.ipynb is not there"),
+        ("01_Double__any_ipynb", "01_Double/any.ipynb is outside it"),
+        ("Double_ipynb", "Double.ipynb is outside it"),
         ("link", "01_double is a link"),
         ("submodule", "01_double is a submodule"),
     ],
@@ -64,7 +68,67 @@ def test_a_notebook_beside_the_folder_in_the_roster_is_named(looks, work):
     work.write(README="x").push()
     assert found.at(work.url, folder="work").note == "has no work yet"
     work.write(double_ipynb=NOTEBOOK).push()
-    assert "in the folder work, and double.ipynb is not there" in found.at(work.url, folder="work").problem
+    assert "in the folder work, and double.ipynb is outside it" in found.at(work.url, folder="work").problem
+
+
+def test_a_git_that_fails_for_one_assignment_costs_the_others_nothing(looks, work, monkeypatch):
+    found, files, failed = looks(), Git.files, []
+
+    def once(self: Git, folder: Path, *rest: Any) -> list[GitFile]:
+        if not failed:
+            failed.append(folder)
+            raise GitError("did not answer in time")
+        return files(self, folder, *rest)
+
+    monkeypatch.setattr(Git, "files", once)
+    work.write(**{f"{name}__double_ipynb": NOTEBOOK for name in (NAME, "02_other")}).push()
+    seen = found.at(work.url, name="")
+    assert (seen.unreached, seen.problem, seen.done) == ("did not answer in time", "", False)
+    assert [len(found.files(name=name)) for name in (NAME, "02_other")] == [0, 1]
+    assert found.at(work.url, name="").unreached == ""
+    assert [len(found.files(name=name)) for name in (NAME, "02_other")] == [1, 1]
+
+
+@pytest.mark.parametrize("kind", ["sha1", "sha256"])
+def test_a_released_notebook_elsewhere_is_no_hand_in(looks, server, kind):
+    """As in a fork of the course."""
+    bare, clone = server.folder / f"fork-{kind}.git", server.folder / f"fork-{kind}"
+    for folder, more in ((bare, ["--bare"]), (clone, [])):
+        git(
+            "init", "-q", *more, f"--object-format={kind}", "--initial-branch=main", folder, cwd=server.folder
+        )
+    work, found = StudentRepository(bare, clone, f"{server.address}/fork-{kind}.git"), looks()
+    (Path(found.job.release) / NAME).mkdir(parents=True)
+    (Path(found.job.release) / NAME / "double.ipynb").write_text("as handed out")
+    work.write(**{f"release__{NAME}__double_ipynb": "as handed out"}).push()
+    assert found.at(work.url, name="").problem == ""
+    work.write(**{f"release__{NAME}__double_ipynb": NOTEBOOK}).push()
+    assert "double.ipynb is outside it" in found.at(work.url, name="").problem
+
+
+def test_a_tree_that_cannot_be_read_elsewhere_costs_no_hand_in(looks, work, monkeypatch):
+    found, files = looks(), Git.files
+    work.write(**{f"{NAME}__double_ipynb": NOTEBOOK}).push()
+
+    def unreadable(self: Git, folder: Path, tree: str, most: int) -> list[GitFile]:
+        if tree == self.tree(folder, "refs/hand-in"):
+            raise UnusableCommit("has a tree that can't be read")
+        return files(self, folder, tree, most)
+
+    monkeypatch.setattr(Git, "files", unreadable)
+    assert found.at(work.url, name="").problem == "" and len(found.files()) == 1
+
+
+@pytest.mark.parametrize("folders", ["{}", "w/{}", "w"])
+def test_a_large_class_in_one_repository_is_read_at_once(tmp_path, folders):
+    path, many = tmp_path / "roster.csv", 3000
+    rows = [f"s{number},https://h.edu/c.git,{folders.format(number)}" for number in range(many)]
+    path.write_text("\n".join(["student,remote,folder", *rows]))
+    begun = time.process_time()
+    found, bad = read_roster(path, "main", ["https"], [NAME])
+    assert time.process_time() - begun < 5
+    assert (len(found), len(bad)) == ((many, 0) if "{}" in folders else (0, many))
+    assert all("and 2980 more" in row.reason and len(row.reason) < 500 for row in bad)
 
 
 @pytest.mark.parametrize("failing", ["fetch", "ls-tree", "cat-file"])
@@ -149,6 +213,23 @@ def test_a_hand_in_whose_record_is_damaged_is_named_and_costs_no_other_anything(
     assert students.score("ada") == 3
 
 
+def test_a_hand_in_that_comes_during_a_look_is_not_called_damaged(students, monkeypatch):
+    students.student("ada")
+    store = GitStore(students.course.root)
+    running = RunningCourse.open(students.course.root)
+    source, gradebook = StoredSource(running, store), running.gradebook
+
+    def meanwhile() -> Any:
+        fetched = Fetched("ada", NAME, datetime.now(UTC), 1, None, "c", "t", "http", "")
+        store.add(fetched, [("double.ipynb", b"{")])
+        return gradebook()
+
+    monkeypatch.setattr(running, "gradebook", meanwhile)
+    assert source.look() == Look()
+    monkeypatch.undo()
+    assert source.changed() and len(source.look().hand_ins) == 1
+
+
 @pytest.mark.parametrize("name", ["Ada", "jose\u0301"])
 def test_a_name_like_one_in_the_gradebook_is_left_to_a_person(students, capfd, name):
     with students.course.gradebook() as book:
@@ -160,7 +241,7 @@ def test_a_name_like_one_in_the_gradebook_is_left_to_a_person(students, capfd, n
     students.push(name)
     assert students.watch() == 1
     out = capfd.readouterr().out
-    assert "is a name like one in the gradebook" in out and ascii(name) in out
+    assert "is like a name in the gradebook, which doesn't have this one" in out and ascii(name) in out
     add, remove = re.search(r"`(nbgrader db student add .*?)`", out)[1], re.search(r"`(rm -r .*?)`", out)[1]
     assert not (students.course.root / "submitted").exists()
     if name == "Ada":  # somebody else
@@ -193,9 +274,15 @@ def test_only_what_processes_that_ended_left_is_removed(tmp_path):
     ended.wait()
     for name in (f"{ended.pid}-x", "of an earlier version"):
         (store.unfinished / name / "files").mkdir(parents=True)
+        (store.unfinished / f"new-{name}").mkdir()  # perhaps of a process in another container
+    hour_ago = time.time() - 3700
     with store.scratch() as mine:
+        for path in store.unfinished.iterdir():
+            if not path.name.startswith("new-"):
+                os.utime(path, (hour_ago, hour_ago))
         store.clean()
-        assert list(store.unfinished.iterdir()) == [mine]
+        left = {path for path in store.unfinished.iterdir() if not path.name.startswith("new-")}
+        assert left == {mine} and len(list(store.unfinished.iterdir())) == 3
 
 
 def test_requests_beside_an_untouched_notebook_are_named(looks, work):

@@ -13,6 +13,7 @@ import secrets
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +33,8 @@ from gradekit.watch.exchange import replacing
 from gradekit.watch.ways import HandIn, Look, Refusal, Source
 
 _STEP = timedelta(microseconds=1)
+#: seconds after which nothing is half done
+_OLD = 3600.0
 _NAME_BYTES = 255
 SAME_NAME = "two files have the same name: rename one"
 
@@ -89,9 +92,9 @@ class HandInStore(Generic[_Kept, _Out]):
         """The files with what is known of each hand-in."""
         return list(self.hand_ins.glob("*/*/*/hand-in.json"))
 
-    def all(self) -> Iterator[tuple[Path, _Kept]]:
+    def all(self, records: Iterable[Path] | None = None) -> Iterator[tuple[Path, _Kept]]:
         """Every hand-in whose record can be read: the folder of its files, and what is known about it."""
-        return self._in(self.records())
+        return self._in(self.records() if records is None else records)
 
     def of(self, student: str, assignment: str) -> list[tuple[Path, _Kept]]:
         """A student's hand-ins for an assignment, oldest first."""
@@ -181,10 +184,12 @@ class HandInStore(Generic[_Kept, _Out]):
             shutil.rmtree(folder, ignore_errors=True)
 
     def clean(self) -> None:
-        """Remove what processes that were killed left half done; others may be at work now."""
+        """Remove what processes that were killed left half done; others may be at work now, in other containers, too."""
         for path in self.unfinished.glob("*"):
-            if not Path("/proc", path.name.partition("-")[0]).exists():
-                shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(FileNotFoundError):
+                old = path.stat().st_mtime < time.time() - _OLD
+                if old and not Path("/proc", path.name.partition("-")[0]).exists():
+                    shutil.rmtree(path, ignore_errors=True)
 
     def touch(self) -> None:
         """Tell the process that grades that there is something new."""
@@ -211,6 +216,12 @@ class HandInStore(Generic[_Kept, _Out]):
 class StoredSource(Source, Generic[_Kept]):
     """What the sources of all ways have in common: the hand-ins are in a store, and stay there."""
 
+    #: what to do after a wrong name was corrected, if the store has the only copy
+    corrected = (
+        ", have it handed in again (if it is late by then, `gradekit deadline ASSIGNMENT TIME --student STUDENT`), and run {} "
+        "only after that, since this is the only copy"
+    )
+
     def __init__(self, course: RunningCourse, store: HandInStore[_Kept, Any]) -> None:
         self._course, self._in_store, self.place = course, store, store.hand_ins
         self._stamp: object = None
@@ -221,8 +232,8 @@ class StoredSource(Source, Generic[_Kept]):
 
     def look(self) -> Look:
         self._stamp, self._look_again = self._in_store.stamp(), False
-        look = Look()
-        found = dict(self._in_store.all())
+        look, records = Look(), self._in_store.records()
+        found = dict(self._in_store.all(records))
         with self._course.gradebook() as book:
             doubtful = in_doubt({kept.student for kept in found.values()}, book)
         for folder, kept in found.items():
@@ -231,11 +242,12 @@ class StoredSource(Source, Generic[_Kept]):
         for student in sorted(doubtful):
             place = self._in_store.hand_ins / file_name(student)
             reason = (
-                "is a name like one in the gradebook, which has not this one: if they are one student, correct the name where this "
-                f"one comes from and `rm -r {quoted(place)}`; if not, `nbgrader db student add {in_shell(student)}`"
+                "is like a name in the gradebook, which doesn't have this one: if they are one student, correct the name where "
+                f"this one comes from{self.corrected.format(f'`rm -r {quoted(place)}`')}; if not, "
+                f"`nbgrader db student add {in_shell(student)}`"
             )
             look.refused.append(Refusal(place, reason, student, name=ascii(student)))
-        for path in (each for each in self._in_store.records() if each.parent / "files" not in found):
+        for path in (each for each in records if each.parent / "files" not in found and each.exists()):
             student, assignment = (folder.name for folder in (path.parents[2], path.parents[1]))
             reason = f"can't be read: restore it from a backup, or run `rm -r {quoted(path.parent)}` and have it handed in again"
             look.refused.append(Refusal(path.parent, reason, student, assignment, str(path)))
@@ -266,7 +278,7 @@ def after(time: datetime, last: Kept | None) -> datetime:
 def is_untouched(release: Path, contents: dict[str, bytes]) -> bool:
     """Whether all notebooks are those in the released assignment, to the byte."""
     notebooks = {name: content for name, content in contents.items() if is_notebook(name)}
-    return all(_content_of(release / name) == content for name, content in notebooks.items())
+    return all(content_of(release / name) == content for name, content in notebooks.items())
 
 
 def require_files(files: Mapping[str, bytes], most_files: int, most_bytes: int) -> int:
@@ -329,7 +341,7 @@ def digest(name: str) -> str:
     return hashlib.sha256(os.fsencode(name)).hexdigest()[:32]
 
 
-def _content_of(path: Path) -> bytes | None:
+def content_of(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except OSError:

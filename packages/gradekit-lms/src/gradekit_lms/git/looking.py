@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 
 from gradekit.course.printing import printable
 from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP, is_notebook
-from gradekit_lms.git.hardened import Git, GitError, GitFile, TooLarge, UnusableCommit
+from gradekit_lms.git.hardened import Git, GitError, GitFile, UnusableCommit
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import Fetched, GitStore, Seen
-from gradekit_lms.hand_in_store import after, is_untouched, letter_in
+from gradekit_lms.hand_in_store import after, content_of, is_untouched, letter_in
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: a pointer is smaller than this
@@ -97,17 +97,24 @@ class Looker:
             for assignment, path in self._places(repository)
             if (tree := self._git.tree(folder, seen.commit, path))
         }
-        problems, notes = [*self._misplaced(repository, trees, seen.commit, folder)], []
-        if not trees and not problems:
-            missing = repository.folder or "folder that is named like an assignment"
-            seen.note = f"has no {missing} yet"
+        problems, notes = [], []
+        failed: GitError | None = None
         for assignment, tree in trees.items():
             try:
                 if note := self._take_one(repository, assignment, tree, seen, folder, before):
                     notes.append(note)
             except UnusableCommit as error:
                 problems.append(f"{assignment}: {error}" if not repository.assignment else str(error))
-        seen.problem, seen.note = "; ".join(problems), "; ".join(notes) or seen.note
+            except GitError as error:  # the others don't wait for it
+                failed = failed or error
+        seen.problem, seen.note = "; ".join(problems), "; ".join(notes)
+        if failed is not None:
+            raise failed
+        problems += self._misplaced(repository, trees, seen.commit, folder)
+        seen.problem = "; ".join(problems)
+        if not trees and not problems:
+            missing = repository.folder or "folder that is named like an assignment"
+            seen.note = f"has no {missing} yet"
 
     def _misplaced(
         self, repository: Repository, found: Container[str], commit: str, folder: Path
@@ -120,12 +127,15 @@ class Looker:
         taken = tuple(f"{place}/" for name, place in places.items() if name in found)
         try:
             entries = self._git.files(folder, self._git.tree(folder, commit), self._job.max_files)
-        except TooLarge:
+        except UnusableCommit:
             return  # each folder may have as many
         left = [entry for entry in entries if not os.fsdecode(entry.path).startswith(taken)]
         for name, place in missing.items():
-            released = {path.name.casefold() for path in (Path(self._job.release) / name).glob("*.ipynb")}
-            for entry in left:
+            release = list((Path(self._job.release) / name).glob("*.ipynb"))
+            released = {path.name.casefold() for path in release}
+            contents = [content for path in release if (content := content_of(path)) is not None]
+            untouched = {_blob_id(content, len(commit)) for content in contents}
+            for entry in (each for each in left if each.blob not in untouched):
                 path = PurePosixPath(os.fsdecode(entry.path))
                 is_like = place.casefold() in (str(each).casefold() for each in (path, *path.parents))
                 # other folders may be those of other students
@@ -133,7 +143,7 @@ class Looker:
                     not repository.folder or len(path.parts) == 1
                 )
                 if is_like or is_named:
-                    reason = _why_not(entry) if str(path) == place else "is not there"
+                    reason = _why_not(entry) if str(path) == place else "is outside it"
                     yield f"{name}: hand-ins are in the folder {place}, and {printable(str(path))} {reason}"
                     break
 
@@ -154,7 +164,7 @@ class Looker:
         folder: Path,
         before: datetime | None,
     ) -> str:
-        """GitStore one hand-in; returns why there is none, if nothing is wrong."""
+        """Store one hand-in; returns why there is none, if nothing is wrong."""
         earlier = self._store.of(repository.student, assignment)
         last = earlier[-1][1] if earlier else None
         if last is not None and last.tree == tree:
@@ -245,6 +255,12 @@ def assignments_in(source: Path) -> list[str]:
         )
     except OSError:
         return []
+
+
+def _blob_id(content: bytes, length: int) -> str:
+    """The id of a file with this content in a repository whose ids have this length."""
+    kind = hashlib.sha256 if length == 64 else hashlib.sha1
+    return kind(b"blob %d\0%b" % (len(content), content)).hexdigest()
 
 
 def _why_not(entry: GitFile) -> str:

@@ -9,9 +9,10 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from gradekit.course import CourseError
-from gradekit.course.printing import printable
+from gradekit.course.printing import first_of, printable
 from gradekit_lms.course_settings import is_student_id, read_table
 
+_NAMED_AT_MOST = 20
 _COLUMNS = ("student", "remote", "assignment", "branch", "folder", "group")
 #: as `git check-ref-format` has it
 _BRANCH = re.compile(
@@ -149,19 +150,21 @@ def _conflicts(found: Iterable[tuple[int, Repository, str]]) -> list[BadRow]:
         rows_of[repository.student].append(entry)
     bad = []
     for entries in places.values():
+        at: dict[PurePosixPath, set[tuple[str, str]]] = defaultdict(set)
+        under: dict[PurePosixPath, set[tuple[str, str]]] = defaultdict(set)
+        for _, repository, group in entries:
+            folder = PurePosixPath(repository.folder)
+            at[folder].add((repository.student, group))
+            for each in (folder, *folder.parents):
+                under[each].add((repository.student, group))
         for number, repository, group in entries:
             folder = PurePosixPath(repository.folder)
-            others = {
-                other.student
-                for _, other, its_group in entries
-                if not (group and group == its_group)
-                and (
-                    folder.is_relative_to(other.folder) or PurePosixPath(other.folder).is_relative_to(folder)
-                )
-            } - {repository.student}
-            if others:
+            near = under[folder].union(*(at[each] for each in folder.parents if each in at))
+            others = {student for student, its_group in near if not (group and group == its_group)}
+            if others - {repository.student}:
+                all_names = sorted({repository.student, *others})
                 reason = (
-                    f"has the same remote as others ({', '.join(map(printable, sorted({repository.student, *others})))}): if they "
+                    f"has the same remote as others ({first_of(all_names, _NAMED_AT_MOST)}): if they "
                     "work together, give all of these rows the same name in a column group; if not, each needs a folder of its own"
                 )
                 bad.append(BadRow(number, reason, repository.student))

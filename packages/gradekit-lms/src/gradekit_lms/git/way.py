@@ -74,6 +74,7 @@ class GitSource(StoredSource[Fetched]):
 
     module, what = "gradekit_lms.git.fetching", "repositories"
     ended = "could not be fetched, since the process for this ended"
+    corrected = " and {}"
 
     def __init__(
         self, course: RunningCourse, store: GitStore, jobs: Mapping[str, WayJob], reports: bool = False

@@ -11,6 +11,7 @@ from gradekit_lms.course_settings import WayJob, job_values, require_inside, req
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import GitStore
 from gradekit_lms.git.way import GitSink, GitSource
+from gradekit_lms.hand_in_store import StoredSource
 from gradekit_lms.runner.keys import read_keys
 
 STORE = "http"
@@ -64,6 +65,7 @@ class HttpSource(GitSource):
 
     module, what = "gradekit_lms.runner.serving", "hand-ins by HTTP"
     ended = "can't be taken, since the process for this ended"
+    corrected = StoredSource.corrected
 
     def __init__(self, course: RunningCourse, store: GitStore, job: HttpJob) -> None:
         super().__init__(course, store, {"watch": job, "deliver": job})

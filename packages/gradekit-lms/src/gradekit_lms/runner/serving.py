@@ -162,17 +162,11 @@ class HandIns:
         if record is not None and record.page == Page.HELD and record.due > datetime.now(UTC):
             return "held", f"handed in; the result comes at {time_in_words(record.due)}"
         status, name = read_status(self._root), printable(f"{fetched.student} {fetched.assignment}")
-        handed_in = f"handed in at {time_in_words(fetched.handed_in)}"
-        listed = any((each.name, each.reason) == (name, handed_in) for each in status.late_ones)
-        # only the last are listed
-        unlisted = status.late > len(status.late_ones) and not status.waiting and record is None
-        if listed or unlisted:
-            return "late", f"{handed_in}, after the deadline: your instructor decides, so ask"
-        others = [
-            each for _, each in self._store.of(fetched.student, fetched.assignment) if not self._record(each)
-        ]
-        # the status doesn't say which of several
-        if others == [fetched] and any(each.name == name for each in status.not_graded):
+        handed_in = fetched.handed_in
+        if any((each.name, each.handed_in) == (name, handed_in) for each in status.late_ones):
+            when = time_in_words(handed_in)
+            return "late", f"handed in at {when}, after the deadline: your instructor decides, so ask"
+        if any((each.name, each.handed_in) == (name, handed_in) for each in status.not_graded):
             return (
                 "failed",
                 "it could not be graded, which your instructor can see: ask, or change it and hand in again",

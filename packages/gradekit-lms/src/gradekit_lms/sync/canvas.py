@@ -15,7 +15,7 @@ from canvasapi.requester import Requester
 from canvasapi.submission import Submission as CanvasSubmission
 from canvasapi.upload import Uploader
 
-from gradekit_lms.sync.connection import _AGAIN, Connection
+from gradekit_lms.sync.connection import AGAIN, Connection
 from gradekit_lms.sync.lms import LmsPerson, LmsSubmission, Remote, RemoteFile, Result
 
 #: files of these kinds of submission are the student's
@@ -133,7 +133,7 @@ def _said(error: exceptions.CanvasException) -> str:
     told = error.message
     if isinstance(told, str):
         if re.search(r"status code 5|processing your request", told):  # canvasapi's own, if Canvas failed
-            return f"{told}: {_AGAIN}"
+            return f"{told}: {AGAIN}"
         with contextlib.suppress(ValueError):
             told = json.loads(told)
     if isinstance(told, dict):

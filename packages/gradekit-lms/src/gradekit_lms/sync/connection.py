@@ -17,7 +17,7 @@ _TRIES = 6
 _LONGEST_WAIT = 60.0
 #: of Canvas's quota, which is 700 and grows by 10 a second
 _LOW = 50.0
-_AGAIN = "run the command again: what was done stays done, and nothing is done twice"
+AGAIN = "run the command again: what was done stays done, and nothing is done twice"
 
 
 class LmsError(CourseError):
@@ -70,7 +70,7 @@ class Connection(requests.Session):
                     wait = _seconds(answer.headers.get("Retry-After", ""), 2.0**number)
             if number < _TRIES - 1:
                 time.sleep(min(wait, _LONGEST_WAIT))
-        raise LmsAway(f"{failure}: {_AGAIN}")
+        raise LmsAway(f"{failure}: {AGAIN}")
 
     @contextlib.contextmanager
     def understanding(self, what: str) -> Iterator[None]:
@@ -111,11 +111,9 @@ class Connection(requests.Session):
                         break
                     file.write(piece)
         except requests.RequestException as error:
-            raise LmsError(
-                f"the download of {path.name} stopped ({type(error).__name__}): {_AGAIN}"
-            ) from None
+            raise LmsError(f"the download of {path.name} stopped ({type(error).__name__}): {AGAIN}") from None
         if written != size:
-            raise LmsError(f"{path.name} arrived with another size than announced, {size} bytes: {_AGAIN}")
+            raise LmsError(f"{path.name} arrived with another size than announced, {size} bytes: {AGAIN}")
 
 
 def _seconds(text: str, default: float) -> float:

@@ -60,11 +60,12 @@ class Event(Struct, frozen=True, omit_defaults=True):
         return msgspec.json.encode(fields).decode()
 
 
-class ListedHandIn(Struct, frozen=True):
-    """A hand-in with something about it, such as why it was refused."""
+class ListedHandIn(Struct, frozen=True, omit_defaults=True):
+    """A hand-in with something about it, such as why it was refused; `handed_in` tells those of one name apart."""
 
     name: str
     reason: str
+    handed_in: datetime | None = None
 
 
 class WatchStatus(Struct):
@@ -75,7 +76,7 @@ class WatchStatus(Struct):
         waiting: hand-ins that wait for their turn.
         on_hold: why the hand-ins of an assignment wait, by its name.
         backdated: hand-ins that arrived much later than their times say, the last ones of all commands.
-        late: how many hand-ins after the deadline are left to the instructor, `late_ones` the last of them.
+        late: how many hand-ins after the deadline are left to the instructor, `late_ones` all of them.
         held: how many pages are not due yet, `held_ones` the last of them.
         hour: seconds from hand-in to page, and when each was released, in the last hour.
     """
@@ -190,9 +191,9 @@ def status_lines(status: WatchStatus, running: bool) -> list[str]:
     lines += [f"{found.name}: {found.reason}" for found in status.backdated]
     if status.late:
         lines.append(f"after the deadline, left to you: {status.late}")
-        lines += [f"  {found.name}: {found.reason}" for found in status.late_ones]
+        lines += [f"  {found.name}: {found.reason}" for found in status.late_ones[-_NAMED_AT_MOST:]]
     lines += [f"refused: {found.name}: {found.reason}" for found in status.refused]
-    lines += [f"{found.name}: {found.reason}" for found in status.not_graded]
+    lines += [f"{found.name}: {found.reason}" for found in status.not_graded[-_NAMED_AT_MOST:]]
     return [printable(line, None) for line in lines]
 
 

@@ -376,9 +376,7 @@ class Waiting:
                 self._reports.say(EventKind.WAITING, text, hand_in.student, hand_in.assignment)
         self._late = set(left)
         self._reports.status.late = len(left)
-        self._reports.status.late_ones = last_listed(
-            (printable(f"{h.student} {h.assignment}"), when) for h, when in handed_in.items()
-        )
+        self._reports.status.late_ones = _all_listed(handed_in.items())
 
     def _is_graded(self, hand_in: HandIn) -> bool:
         """Whether this hand-in, or a later one, was autograded."""
@@ -446,9 +444,12 @@ class Waiting:
         status = self._reports.status
         status.waiting = len(self.queue)
         status.on_hold = self._unknown | {name: reason for name, (_, reason) in self._broken.items()}
-        status.not_graded = last_listed(
-            (printable(f"{h.student} {h.assignment}"), why) for h, (_, why) in self._given_up.items()
-        )
+        status.not_graded = _all_listed((h, why) for h, (_, why) in self._given_up.items())
+
+
+def _all_listed(found: Iterable[tuple[HandIn, str]]) -> list[ListedHandIn]:
+    """All of them, since a student may ask for each (`gradekit watch --http`)."""
+    return [ListedHandIn(printable(f"{h.student} {h.assignment}"), why, h.handed_in) for h, why in found]
 
 
 def _name_of(refusal: Refusal) -> str:
