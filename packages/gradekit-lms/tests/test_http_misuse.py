@@ -51,7 +51,7 @@ def test_only_late_hand_ins_are_told_so_however_many_they_are(students, told):
     assert told(first) == "waiting"  # nobody has looked since
     students.grade()
     assert read_status(students.root).late == 51 and {told(name) for name in late} == {"late"}
-    assert told(first) == "graded"
+    assert told(first) == "failed"
 
 
 def test_each_hand_in_that_failed_is_told_so_and_no_other(students, told, monkeypatch):
