@@ -342,6 +342,7 @@ def digest(name: str) -> str:
 
 
 def content_of(path: Path) -> bytes | None:
+    """What is in a file; None if it can't be read."""
     try:
         return path.read_bytes()
     except OSError:

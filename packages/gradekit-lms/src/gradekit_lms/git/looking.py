@@ -128,7 +128,7 @@ class Looker:
         try:
             entries = self._git.files(folder, self._git.tree(folder, commit), self._job.max_files)
         except UnusableCommit:
-            return  # each folder may have as many
+            return  # each folder for itself may do
         left = [entry for entry in entries if not os.fsdecode(entry.path).startswith(taken)]
         for name, place in missing.items():
             release = list((Path(self._job.release) / name).glob("*.ipynb"))
