@@ -7,7 +7,7 @@ import pytest
 
 from gradekit.checks.variants import Variant, alternatives_of, mistakes_of
 from gradekit.course import Course, blank_copy, read_notebook
-from gradekit.course.cells import find_cell, grade_id
+from gradekit.course.cells import find_cell, grade_id, without_markers
 from gradekit.submission.restore import restored
 from gradekit.submission.texts import is_written_answer
 
@@ -28,6 +28,7 @@ def known_answers(assignment):
     [
         pytest.param(a, id=a.name, marks=[] if a.name == EXAMPLE else pytest.mark.thorough)
         for a in ASSIGNMENTS
+        if a.name != "00_warm_up"  # has no written answer
     ],
 )
 def test_nobody_has_to_look_at_an_empty_written_answer_beside_a_known_answer(assignment):
@@ -35,9 +36,14 @@ def test_nobody_has_to_look_at_an_empty_written_answer_beside_a_known_answer(ass
     source = read_notebook(path)
     released = blank_copy(source)
     written = [grade_id(cell) for cell in released.cells if grade_id(cell) and is_written_answer(cell)]
-    for answer in known_answers(assignment) if written else ():
+    assert written
+    for answer in known_answers(assignment):
         submitted = answer.apply(source)
+        for cell in submitted.cells:
+            cell.source = without_markers(cell.source)
         for name in written:
             find_cell(submitted, name).source = find_cell(released, name).source
-        doubts = restored(submitted, released).doubts
-        assert [doubt.why for doubt in doubts if doubt.grade_id in written] == [], answer.name
+        found = restored(submitted, released)
+        assert [doubt.why for doubt in found.doubts if doubt.grade_id in written] == [], answer.name
+        for name in written:
+            assert find_cell(found.notebook, name).source == find_cell(released, name).source, answer.name

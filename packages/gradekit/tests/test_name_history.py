@@ -394,6 +394,8 @@ def test_what_a_cell_replaces_in_a_library_is_noted_whatever_way(cell):
 
 def test_a_setting_of_a_library_and_a_method_of_it_are_noted_too():
     assert replaced("library.level = 3") == ["library.level"]
+    assert replaced("library.level", "vars(library).update(level=3)") == ["library.level"]
+    assert replaced("library.level", "setattr(library, 'le' + 'vel', 3)") == ["library.level"]
     assert replaced("library.Optimizer.step", "library.Optimizer.step = None") == ["library.Optimizer.step"]
 
 

@@ -80,3 +80,33 @@ def test_a_person_decides_about_an_empty_answer_if_something_may_be_it(texts):
     read = {name for name in texts.empty if find_cell(found.notebook, name).source != "YOUR ANSWER HERE"}
     expected = texts.person or texts.name in ASKED_ALL_THE_SAME
     assert {name: name in asked | read for name in texts.empty} == dict.fromkeys(texts.empty, expected)
+
+
+@pytest.mark.parametrize(
+    ("released", "own", "person"),
+    [
+        ("def say(text):\n    print(text)", 'say("Because its loop is compiled, long arrays are quick")', True),
+        ("def spell(text):\n    return text[::-1]", 'spell("Because its loop is compiled, long arrays are quick")', False),
+        ("pass", 'answer_q2 = "Long arrays"', True),
+        ("pass", 'q2_answer = "Long arrays"', True),
+        ("pass", 'answer_q21 = "Long arrays"', False),
+    ],
+)  # fmt: skip
+def test_an_answer_may_be_shown_by_a_given_function_or_have_a_name(released, own, person):
+    rows = [*RELEASED, ("given", "test", released)]
+    submitted = with_own(made(rows), [Own("given", own)])
+    for name, answer in USUAL.items():
+        cell = next(cell for cell in submitted.cells if cell["id"] == name)
+        cell.source = answer if name != "speed" else cell.source
+    found = restored(submitted, made(rows))
+    assert ("speed" in {doubt.grade_id for doubt in found.doubts}) == person
+
+
+def test_a_string_that_was_handed_out_is_no_answer():
+    rows = [row for row in RELEASED if row[0] != "double"]
+    rows += [("double", "answer", 'title = "Question 2"\n# YOUR CODE HERE')]
+    submitted = made(rows)
+    for name, answer in (USUAL | {"double": 'title = "Question 2"\ndouble = lambda x: 2 * x'}).items():
+        cell = next(cell for cell in submitted.cells if cell["id"] == name)
+        cell.source = answer if name != "speed" else cell.source
+    assert not restored(submitted, made(rows)).doubts

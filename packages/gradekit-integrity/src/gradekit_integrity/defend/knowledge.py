@@ -11,7 +11,7 @@ from gradekit_integrity.defend.closed import ClosedQuestion
 
 #: how much more often than by chance others may be right about a question, on average
 EXCESS_AT_MOST = 0.10
-#: the sum of the weights of the answers by which a question is judged, at least; those that resemble each other weigh 1 together
+#: a question is judged by answers that weigh at least this much; those that resemble each other weigh 1 together
 _JUDGES = 4
 #: with fewer that differ, nothing says what others know
 _GROUPS = 2

@@ -42,6 +42,8 @@ _MOST_NAMES, _MOST_CHANGES = 1_000, 50
 _WORD = re.compile(r"[^\W\d]\w*")
 #: what code may assign to: an attribute before `=`, or what may be a part of a target, or the end of a text: `setattr(np, "sum", max)`
 _ASSIGNED = re.compile(r"\.\s*([^\W\d]\w*)\s*(?:[-+*/@%&|^<>]*=(?!=)|[,:\])]|\bin\b)|([^\W\d]\w*)['\"]")
+#: what assigns to names that the code needn't have
+_BY_ANY_NAME = frozenset(("setattr", "vars", "__dict__"))
 #: names that IPython binds
 _HIDDEN = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out|exit|quit|get_ipython")
 _PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes, range, slice, type(...)))
@@ -129,7 +131,7 @@ class LibraryHistory:
         if name in self._assigned or "reload" in self._words:
             return False
         if not callable(before[name]):
-            return True
+            return not _BY_ANY_NAME & self._words
         is_other = not issubclass(type(now), type) and any(map(partial(is_, now), before.values()))
         return not is_other and _library_of(now) in (_library_of(holder), "IPython")
 

@@ -144,7 +144,8 @@ def texts_in_code(source: str, released: str) -> Iterator[Text]:
         if _words(text) >= _SHOWN and not _is_code(dedent(text).strip(), names)
     }
     yield from (Text(text, text in shown) for text in strings_in(tree) if text not in given)
-    yield from (Text(text, stands_alone=False) for text in _named_texts(tree) if text not in known)
+    named = set(_named_texts(original))
+    yield from (Text(text, stands_alone=False) for text in _named_texts(tree) if text not in named)
 
 
 def _docstrings(tree: ast.Module | None) -> dict[tuple[str, str], str]:
@@ -257,7 +258,8 @@ class AskedQuestion:
             found, is_item = _NUMBERED.match(line), place and _ITEM.match(line)
             if found and (_HEADING.match(line) or (found[1].casefold() in _KINDS and not is_item)):
                 labels.add(rf"(?:{found[1] or 'question'}|question|q)[\W_]{{0,2}}{found[2]}")
-        return re.compile(rf"\b(?:{'|'.join(labels)})\b", re.IGNORECASE) if labels else None
+        # `answer_q2` names it, too
+        return re.compile(rf"(?<![^\W_])(?:{'|'.join(labels)})(?![^\W_])", re.IGNORECASE) if labels else None
 
     @cached_property
     def _rare(self) -> frozenset[str]:
@@ -380,12 +382,12 @@ class StudentTexts:
         return self._parsed[source]
 
     def _tries_released(self, source: str) -> bool:
-        """True for a text that is given to a function of the notebook, such as `translate("A long sentence")`."""
+        """True for a text that is given to a function of the notebook that shows nothing: `translate("A long sentence")`."""
         tree = tree_of(source)
         calls = (node.func for node in nodes_in(tree) if isinstance(node, ast.Call)) if tree else ()
         called = {one.id for one in calls if isinstance(one, ast.Name)}.difference(_DISPLAYS)
         code = (cell.source for cell in self._released.cells if cell.cell_type == "code") if called else ()
-        return any(called & defined_names(one) for one in code)
+        return any(called & defined_names(one) - _showing(one) for one in code)
 
     def found(self) -> Iterator[tuple[int, Text]]:
         """All of them, each with the place of its cell. What is next to a written answer is a part of it."""
@@ -418,6 +420,18 @@ class StudentTexts:
         return texts_in_code(cell.source, released) if self._budget.takes(cell.source) else ()
 
 
+def _showing(source: str) -> set[str]:
+    """The functions in some code that print or display something."""
+    tree = tree_of(source)
+    functions = (node for node in nodes_in(tree) if isinstance(node, ast.FunctionDef)) if tree else ()
+    shows = {"print", *_DISPLAYS}
+    return {
+        function.name
+        for function in functions
+        if any(isinstance(node, ast.Name) and node.id in shows for node in ast.walk(function))
+    }
+
+
 class _Output(Struct):
     output_type: str = ""
     name: str = ""
@@ -433,8 +447,8 @@ _SHOWN_AS = ("text/markdown", "text/latex", _HTML, PLAIN_TEXT)
 _TAG = re.compile(r"<[^<>]*>")
 #: what has more than texts in it, such as a table of data, or is more than a text
 _NO_TEXT = re.compile(r"<(?:table|script|style|svg)\b", re.IGNORECASE)
-#: the columns of a table
-_COLUMNS = re.compile(r"[^\s.:;!?] {2,}|\t")
+#: between the columns of a table, which has several
+_GAP = re.compile(r"[^\s.:;!?] {2,}|\t")
 _SIGNS, _ONE_WORD = "()\"'“”‘’*_`", re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LISTED = ("',", '",')
 _TIMED = ("CPU times:", "Wall time:")
@@ -468,7 +482,7 @@ def _text_of(output: _Output) -> str:
 def _is_sentence(line: str) -> bool:
     """True for a line most of whose parts are words, which isn't a row of a table, a list of strings, or IPython's."""
     parts = line.split()
-    if line.startswith(("[", "{", "<", *_TIMED)) or _COLUMNS.search(line):
+    if line.startswith(("[", "{", "<", *_TIMED)) or len(_GAP.findall(line)) > 1:
         return False
     words = sum(
         bool(_ONE_WORD.fullmatch(part.strip(_SIGNS).rstrip(".,:;!?…").strip(_SIGNS)))
