@@ -280,9 +280,11 @@ def test_only_what_processes_that_ended_left_is_removed(tmp_path):
         for path in store.unfinished.iterdir():
             if not path.name.startswith("new-"):
                 os.utime(path, (hour_ago, hour_ago))
-        store.clean()
+        store.clean(3600)
         left = {path for path in store.unfinished.iterdir() if not path.name.startswith("new-")}
         assert left == {mine} and len(list(store.unfinished.iterdir())) == 3
+        store.clean()
+        assert list(store.unfinished.iterdir()) == [mine]
 
 
 def test_requests_beside_an_untouched_notebook_are_named(looks, work):

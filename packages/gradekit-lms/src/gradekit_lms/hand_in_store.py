@@ -33,8 +33,6 @@ from gradekit.watch.exchange import replacing
 from gradekit.watch.ways import HandIn, Look, Refusal, Source
 
 _STEP = timedelta(microseconds=1)
-#: seconds after which nothing is half done
-_OLD = 3600.0
 _NAME_BYTES = 255
 SAME_NAME = "two files have the same name: rename one"
 
@@ -183,11 +181,15 @@ class HandInStore(Generic[_Kept, _Out]):
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def clean(self) -> None:
-        """Remove what processes that were killed left half done; others may be at work now, in other containers, too."""
+    def clean(self, age: float = 0.0) -> None:
+        """Remove what processes that were killed left half done; others may be at work now.
+
+        Args:
+            age: the seconds after which it is old enough, where others may be in other containers.
+        """
         for path in self.unfinished.glob("*"):
             with contextlib.suppress(FileNotFoundError):
-                old = path.stat().st_mtime < time.time() - _OLD
+                old = path.stat().st_mtime <= time.time() - age
                 if old and not Path("/proc", path.name.partition("-")[0]).exists():
                     shutil.rmtree(path, ignore_errors=True)
 

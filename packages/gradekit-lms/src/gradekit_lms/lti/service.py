@@ -58,6 +58,8 @@ _READ_AT_ONCE = 4
 _LINK_SECONDS = 1800.0
 _SESSION = "gradekit"
 _TEACHER_ROLES = ("Instructor", "ContentDeveloper", "Administrator")
+#: seconds after which nothing is half done
+_OLD = 3600.0
 _AGAIN = "Open the assignment again in your LMS."
 
 
@@ -400,7 +402,7 @@ def serve_lti(course: RunningCourse, ready: Callable[[], None] = lambda: None) -
     except BlockingIOError:
         raise CourseError("gradekit lti runs for this course already") from None
     with lock:
-        store.clean()
+        store.clean(_OLD)
         service = Service(course, settings, store)
         host, port = host_and_port(settings.listen)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
