@@ -272,6 +272,10 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         Elsewhere(f"{LMS}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
+    ("gradekit_lms/hand_in_store.py", "gradekit deadline ASSIGNMENT TIME --student STUDENT"): (
+        Elsewhere(f"{LMS}/test_git_watch.py"),
+        Elsewhere(f"{LMS}/test_lti_watch.py"),
+    ),
     ("gradekit_lms/hand_in_store.py", "nbgrader db student add {}"): Elsewhere(
         f"{LMS}/test_git_misuse.py::test_a_name_like_one_in_the_gradebook_is_left_to_a_person"
     ),

@@ -252,13 +252,12 @@ class AskedQuestion:
 
     @cached_property
     def _label(self) -> re.Pattern[str] | None:
-        """Its number: "Question 2", "Q2"; a line of a list, or one that begins with "For 10", is none."""
+        """Its number: "Question 2", "answer_q2"; a line of a list, or one that begins with "For 10", is none."""
         labels = set()
         for place, line in enumerate(self._text.split("\n")):
             found, is_item = _NUMBERED.match(line), place and _ITEM.match(line)
             if found and (_HEADING.match(line) or (found[1].casefold() in _KINDS and not is_item)):
                 labels.add(rf"(?:{found[1] or 'question'}|question|q)[\W_]{{0,2}}{found[2]}")
-        # `answer_q2` names it, too
         return re.compile(rf"(?<![^\W_])(?:{'|'.join(labels)})(?![^\W_])", re.IGNORECASE) if labels else None
 
     @cached_property
@@ -422,14 +421,9 @@ class StudentTexts:
 
 def _showing(source: str) -> set[str]:
     """The functions in some code that print or display something."""
-    tree = tree_of(source)
-    functions = (node for node in nodes_in(tree) if isinstance(node, ast.FunctionDef)) if tree else ()
-    shows = {"print", *_DISPLAYS}
-    return {
-        function.name
-        for function in functions
-        if any(isinstance(node, ast.Name) and node.id in shows for node in ast.walk(function))
-    }
+    tree, shows = tree_of(source), {"print", *_DISPLAYS}
+    functions = [node for node in nodes_in(tree) if isinstance(node, ast.FunctionDef)] if tree else []
+    return {f.name for f in functions if shows & {n.id for n in ast.walk(f) if isinstance(n, ast.Name)}}
 
 
 class _Output(Struct):
