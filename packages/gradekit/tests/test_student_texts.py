@@ -44,6 +44,11 @@ def made(rows: list[tuple[str, str, str]]) -> NotebookNode:
     return lab(cells)
 
 
+def answered(rows: list[tuple[str, str, str]], answers: dict[str, str]) -> NotebookNode:
+    """All questions are answered but the one about speed."""
+    return made([(name, kind, answers.get(name, text) if name != "speed" else text) for name, kind, text in rows])
+
+
 def with_own(notebook: NotebookNode, owns: list[Own]) -> NotebookNode:
     for own in owns:
         below = next(at for at, cell in enumerate(notebook.cells) if cell["id"] == own.below)
@@ -94,19 +99,12 @@ def test_a_person_decides_about_an_empty_answer_if_something_may_be_it(texts):
 )  # fmt: skip
 def test_an_answer_may_be_shown_by_a_given_function_or_have_a_name(released, own, person):
     rows = [*RELEASED, ("given", "test", released)]
-    submitted = with_own(made(rows), [Own("given", own)])
-    for name, answer in USUAL.items():
-        cell = next(cell for cell in submitted.cells if cell["id"] == name)
-        cell.source = answer if name != "speed" else cell.source
-    found = restored(submitted, made(rows))
+    found = restored(with_own(answered(rows, USUAL), [Own("given", own)]), made(rows))
     assert ("speed" in {doubt.grade_id for doubt in found.doubts}) == person
 
 
 def test_a_string_that_was_handed_out_is_no_answer():
     rows = [row for row in RELEASED if row[0] != "double"]
     rows += [("double", "answer", 'title = "Question 2"\n# YOUR CODE HERE')]
-    submitted = made(rows)
-    for name, answer in (USUAL | {"double": 'title = "Question 2"\ndouble = lambda x: 2 * x'}).items():
-        cell = next(cell for cell in submitted.cells if cell["id"] == name)
-        cell.source = answer if name != "speed" else cell.source
+    submitted = answered(rows, USUAL | {"double": 'title = "Question 2"\ndouble = lambda x: 2 * x'})
     assert not restored(submitted, made(rows)).doubts
