@@ -46,7 +46,9 @@ def made(rows: list[tuple[str, str, str]]) -> NotebookNode:
 
 def answered(rows: list[tuple[str, str, str]], answers: dict[str, str]) -> NotebookNode:
     """All questions are answered but the one about speed."""
-    return made([(name, kind, answers.get(name, text) if name != "speed" else text) for name, kind, text in rows])
+    return made(
+        [(name, kind, answers.get(name, text) if name != "speed" else text) for name, kind, text in rows]
+    )
 
 
 def with_own(notebook: NotebookNode, owns: list[Own]) -> NotebookNode:
