@@ -146,6 +146,25 @@ def test_nothing_is_asked_about_a_setting_that_was_changed_where_no_page_shows_i
     assert (ClosedKind.NEXT in kinds) == (between == "")
 
 
+@pytest.mark.parametrize(
+    "between", ["", "wide.eval()", "wide.norm = torch.nn.Identity()", "wide.norm.eps = 1"]
+)
+def test_nothing_is_asked_about_a_module_of_which_a_part_was_replaced(between, course):
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wide)").replace(
+            "double(torch.ones(3, 2))", f"wide = Wide(2); {between}\n    wide(torch.ones(3, 2))"
+        )
+    )
+    found = questions(
+        course,
+        "class Wide(torch.nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+        "        self.norm = torch.nn.LayerNorm(width)\n    def forward(self, x):\n        one = x.sum(dim=0)\n"
+        "        two = one.reshape(1, 2)\n        return two * self.norm.weight\ndef double(x):\n    return 2 * x",
+    )
+    about = [one for one in found if "`one`" in one.text]
+    assert bool(about) == ("norm" not in between)
+
+
 def test_a_line_whose_names_the_notebook_also_has_is_not_taken_out(course):
     lines = "    {two}, three = x * 2, x * 3\n    four = {two} + x\n    return four + three - x * 4"
     asked = [
