@@ -19,6 +19,7 @@ PACKAGES = [
     "gradekit-authoring",
     "gradekit-integrity",
     "gradekit-lms",
+    "gradekit-watch",
     "transformer-course",
 ]
 #: what the course is made of, beside the folders of its assignments

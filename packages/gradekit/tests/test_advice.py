@@ -28,11 +28,13 @@ SOURCES = (
     PACKAGES / "gradekit-authoring/src",
     PACKAGES / "gradekit-integrity/src",
     PACKAGES / "gradekit-lms/src",
+    PACKAGES / "gradekit-watch/src",
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
 )
 #: the tests of gradekit-lms
 LMS = "../../gradekit-lms/tests"
 AUTHORING = "../../gradekit-authoring/tests"
+WATCH = "../../gradekit-watch/tests"
 INTEGRITY = "../../gradekit-integrity/tests"
 #: a command in backticks, at the end of a line after a colon, the whole of a string, or on an indented line of its own
 COMMAND = re.compile(
@@ -399,12 +401,14 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         empty_gradebook,
         "nbgrader export --exporter=gradekit_lms.CanvasExport --to=x.csv --assignment=01_double",
     ),
-    ("attempts/__init__.py", "gradekit watch"): Elsewhere("test_watch_best.py"),
-    ("watch/exchange.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
-    ("watch/status.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
-    ("watch/exchange.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
+    ("attempts/__init__.py", "gradekit watch"): Elsewhere(f"{WATCH}/test_watch_best.py"),
+    ("gradekit_watch/exchange.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
+    ("gradekit_watch/status.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
+    ("gradekit_watch/exchange.py", "nbgrader collect {} --student={} --update"): Elsewhere(
+        "test_exchange.py"
+    ),
     ("verdict/tries.py", "gradekit regrade {}"): Elsewhere("test_check_at_fault.py"),
-    ("watch/waiting.py", GENERATE): Elsewhere("test_watch_gradings.py"),
+    ("gradekit_watch/waiting.py", GENERATE): Elsewhere(f"{WATCH}/test_watch_gradings.py"),
 }
 ENTRIES = [
     (module, command, entry)
