@@ -20,6 +20,7 @@ PACKAGES = [
     "gradekit-integrity",
     "gradekit-lms",
     "gradekit-watch",
+    "gradekit-written",
     "transformer-course",
 ]
 #: what the course is made of, beside the folders of its assignments

@@ -23,6 +23,7 @@ OURS = [
     "gradekit-integrity",
     "gradekit-lms",
     "gradekit-watch",
+    "gradekit-written",
 ]
 EXTRAS = ["pandas", "report", "lti"]
 KERNELS, ORDINARY = "sandbox-kernel/tests/test_kernels.py", "gradekit/tests/test_ordinary.py"

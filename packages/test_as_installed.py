@@ -18,6 +18,7 @@ OURS = [
     "gradekit-integrity",
     "gradekit-lms",
     "gradekit-watch",
+    "gradekit-written",
     "sandbox-kernel",
 ]
 SOLUTION = "def squares(n):\n    ### BEGIN SOLUTION\n    return [k * k for k in range(1, n + 1)]\n    ### END SOLUTION"

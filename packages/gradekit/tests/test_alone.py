@@ -16,7 +16,7 @@ PACKAGES = Path(__file__).parents[2]
 ALONE = """
 import importlib.metadata, pkgutil, sys
 
-OTHERS = ("gradekit_authoring", "gradekit_integrity", "gradekit_lms", "gradekit_watch")
+OTHERS = ("gradekit_authoring", "gradekit_integrity", "gradekit_lms", "gradekit_watch", "gradekit_written")
 
 
 class Hidden:
@@ -46,7 +46,7 @@ raise SystemExit(main(sys.argv[1:]))
 """
 #: in this order, which is that of an instructor's work
 TO_BEGIN = ("demo", "init")
-OF_A_CLASS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written")
+OF_A_CLASS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written", "deal")
 FOR_AUTHORS = ("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt")
 FROM_COMPANIONS = {*TO_BEGIN, "watch", *OF_A_CLASS, *FOR_AUTHORS}
 COMMANDS = [
@@ -54,7 +54,6 @@ COMMANDS = [
     *("help", "learn"),
     *("autograde", "regrade", "revise", "deadline", "extend", "watch", "table", "report", "comment"),
     *OF_A_CLASS,
-    "deal",
     *FOR_AUTHORS,
 ]
 
@@ -102,6 +101,7 @@ def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_c
         ("viva 01_double --seed 1 --help", "gradekit-integrity"),
         ("watch --folder", "gradekit-watch"),
         ("lti --status", "gradekit-lms"),
+        ("deal 01_double --to ann,bob", "gradekit-written"),
     ],
 )
 def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(command, package, tmp_path):

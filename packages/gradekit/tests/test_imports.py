@@ -16,6 +16,7 @@ ALLOWED = {
     "gradekit_integrity",
     "gradekit_lms",
     "gradekit_watch",
+    "gradekit_written",
     "sandbox_kernel",
     "msgspec",  # reads results
     "argcomplete",  # by traitlets, where it is installed

@@ -24,8 +24,9 @@ import gradekit_authoring
 import gradekit_integrity
 import gradekit_lms
 import gradekit_watch
+import gradekit_written
 
-OURS = (gradekit, gradekit_authoring, gradekit_integrity, gradekit_lms, gradekit_watch)
+OURS = (gradekit, gradekit_authoring, gradekit_integrity, gradekit_lms, gradekit_watch, gradekit_written)
 
 #: functions and classes that we import
 IMPORTED = {

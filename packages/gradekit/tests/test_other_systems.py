@@ -245,6 +245,7 @@ def test_only_one_module_asks_for_what_not_every_system_has():
             "gradekit-integrity",
             "gradekit-lms",
             "gradekit-watch",
+            "gradekit-written",
         )
         for path in (PACKAGES / package / "src").rglob("*.py")
         if not {"inside", "template"} & set(path.parts)

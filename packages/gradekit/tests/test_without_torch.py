@@ -152,6 +152,7 @@ def bare_python(tmp_path_factory) -> Path:
         "gradekit_integrity",
         "gradekit_lms",
         "gradekit_watch",
+        "gradekit_written",
         "sandbox_kernel",
     )
     for path in here.iterdir():

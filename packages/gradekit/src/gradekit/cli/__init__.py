@@ -45,7 +45,8 @@ _COMPANIONS = {
     ),
     "watch": "gradekit-watch",
     **dict.fromkeys(("return", "lms", "lti", "requests"), "gradekit-lms"),
-    **dict.fromkeys(("similar", "viva", "defend", "written"), "gradekit-integrity"),
+    **dict.fromkeys(("similar", "viva", "defend"), "gradekit-integrity"),
+    **dict.fromkeys(("written", "deal"), "gradekit-written"),
 }
 #: what one of them needs of the others, since none is on an index
 _NEEDED = {"gradekit-lms": ("gradekit-watch",)}

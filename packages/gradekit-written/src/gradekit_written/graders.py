@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 
 from gradekit.course import Assignment, CourseError
 from gradekit.course.printing import counted, printable
 from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.deal import Dealt, SecondScore, read_lists
+from gradekit.report.class_report import ReportSection
 from gradekit.report.statistics import quartiles
-from gradekit.report.written import WrittenAnswer, answers_to_grade
+from gradekit_written.deal import Dealt, SecondScore, read_lists
+from gradekit_written.written_answers import WrittenAnswer, answers_to_grade
 
 #: with at least this many answers, a difference between graders may be more than chance
 ENOUGH_ANSWERS = 10
@@ -21,6 +23,7 @@ CLOSE = 1.0
 _ROUNDING = 1e-6
 #: characters of an item in the terminal
 _SHOWN = 60
+_TEMPLATE = Path(__file__).parent / "templates" / "graders.html.j2"
 _FEW = "Too few answers to judge."
 
 
@@ -101,6 +104,16 @@ class Calibration:
     items: list[ItemAgreement]
     problems: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+
+
+def section_of_graders(course: RunningCourse, assignment: Assignment) -> ReportSection | None:
+    """The part of the class report that compares the graders."""
+    found = calibration(course, assignment)
+    if found is None:
+        return None
+    return ReportSection(
+        "graders", "Graders", found, list(calibration_lines(found)), _TEMPLATE, not found.problems
+    )
 
 
 def calibration(course: RunningCourse, assignment: Assignment) -> Calibration | None:

@@ -8,15 +8,15 @@ from collections import Counter
 
 import pytest
 
-from gradekit.cli.reporting import _share
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell
 from gradekit.course.rubrics import RubricItem
-from gradekit.report.deal import Reading, SecondScore, deal_out, grader_names
-from gradekit.report.graders import _items, _Scored, calibration, chance_corrected
-from gradekit.report.written import WrittenAnswer
+from gradekit_written.cli import _share
+from gradekit_written.deal import Reading, SecondScore, deal_out, grader_names
+from gradekit_written.graders import _items, _Scored, calibration, chance_corrected
+from gradekit_written.written_answers import WrittenAnswer
 
-from .tiny_course import RIGHT, RIGHT_HALF
+from ...gradekit.tests.tiny_course import RIGHT, RIGHT_HALF
 
 STUDENTS = [f"s{number:02}" for number in range(12)]
 NAMES = [f"n{number:02}" for number in range(23)]
@@ -215,6 +215,19 @@ def test_a_filled_in_list_is_read_back_and_the_report_compares_the_graders(writt
     assert f"  why, 5 answers graded twice: ann gives {-expected:.1f} more than bob on average; " in out
     page = (written.root / "reports/01_double/report.html").read_text()
     assert '<section id="graders">' in page and "Answers graded twice" in page
+
+
+def test_where_the_package_is_missing_the_report_names_the_lists_that_it_leaves_out(
+    written, capsys, monkeypatch
+):
+    deal(written, "--to", "ann,bob")
+    monkeypatch.setattr("gradekit.report.class_report.entry_points", lambda group: [])
+    capsys.readouterr()
+    assert written.gradekit("report", "01_double") == 1
+    assert (
+        f"  left out: {written.root / 'dealt' / '01_double'}, since gradekit-written, which compares the graders, "
+        "is not installed\n"
+    ) in capsys.readouterr().out
 
 
 def test_without_dealing_the_report_has_no_graders(written):
