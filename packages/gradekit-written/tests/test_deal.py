@@ -3,7 +3,6 @@
 import csv
 import re
 import shutil
-import sys
 from collections import Counter
 
 import pytest
@@ -298,12 +297,6 @@ def test_more_graders_are_compared_by_alpha_as_computed_by_hand():
 def test_if_everybody_or_nobody_has_an_idea_there_is_no_agreement_beyond_chance():
     assert chance_corrected(ratings(ann="111", bob="111")) is None
     assert chance_corrected(ratings(ann="000", bob="000", cy="000")) is None
-
-
-def test_without_the_library_it_is_said_how_to_install_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "nltk.metrics.agreement", None)
-    with pytest.raises(CourseError, match=r'which is not installed: pip install "gradekit\[report\]"'):
-        chance_corrected(ratings(ann="10", bob="01"))
 
 
 def scored_twice(number, comment, score, second):

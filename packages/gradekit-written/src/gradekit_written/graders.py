@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
-from gradekit.course import Assignment, CourseError
+from gradekit.course import Assignment
 from gradekit.course.printing import counted, printable
 from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
@@ -117,11 +117,7 @@ def section_of_graders(course: RunningCourse, assignment: Assignment) -> ReportS
 
 
 def calibration(course: RunningCourse, assignment: Assignment) -> Calibration | None:
-    """Compare the graders of an assignment; None if nothing was dealt out.
-
-    Raises:
-        CourseError: NLTK is needed, and not installed.
-    """
+    """Compare the graders of an assignment; None if nothing was dealt out."""
     dealt = read_lists(assignment)
     if not dealt.readings and not dealt.problems:
         return None
@@ -143,17 +139,11 @@ def chance_corrected(ratings: Sequence[tuple[str, str, bool]]) -> float | None:
 
     Returns:
         None if all ratings are equal, since then no agreement is more than chance.
-
-    Raises:
-        CourseError: NLTK, of the extra `report`, is not installed.
     """
     if len({given for *_, given in ratings}) < 2:
         return None
-    try:
-        from nltk.metrics.agreement import AnnotationTask  # which takes a second
-    except ModuleNotFoundError as error:
-        needs = f"comparing graders needs {error.name}, which is not installed"
-        raise CourseError(f'{needs}: pip install "gradekit[report]"') from None
+    from nltk.metrics.agreement import AnnotationTask  # which takes a second
+
     task = AnnotationTask(list(ratings))
     return float(task.kappa() if len(task.C) == 2 else task.alpha())
 
