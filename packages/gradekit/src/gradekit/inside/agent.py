@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor, to_numpy
 from gradekit.inside.cell_figures import CellFigures
 from gradekit.inside.graph import copy_of, is_same
-from gradekit.inside.implementation import LoadedImplementation
 from gradekit.inside.kernel_process import (
     ANSWERED,
     BuiltIn,
@@ -26,7 +25,7 @@ from gradekit.inside.kernel_process import (
     settings_put_back,
     torch_settings,
 )
-from gradekit.inside.messages import APART, FROM_STUB, MessageError, decode, encode, probe, receive, send
+from gradekit.inside.messages import APART, MessageError, decode, encode, probe, receive, send
 from gradekit.inside.name_history import NameHistory
 from gradekit.inside.packing import packer_of
 from gradekit.inside.stub import StubLine, stub_class
@@ -61,8 +60,6 @@ class Agent:
         self._history = history or NameHistory()
         self._objects: dict[int, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
-        #: what stubs in another kernel ask
-        self.implementation = LoadedImplementation()
         #: where stubs send what they ask, while a request is answered
         self.line: StubLine | None = None
 
@@ -96,11 +93,6 @@ class Agent:
             set_seed(0)
             exec(compile(source, "<try it yourself>", "exec"), dict(self._namespace))
         return {"value": missing}
-
-    def do_implement(self, source: str, function: str, methods: list[str]) -> dict[str, Any]:
-        """Define the implementation that stubs in another kernel stand for."""
-        self.implementation.load(source, function, methods)
-        return {}
 
     def do_forget(self) -> dict[str, Any]:
         self._objects.clear()
@@ -396,8 +388,7 @@ def serve() -> None:
             try:
                 try:
                     signal.signal(signal.SIGINT, signal.default_int_handler)
-                    answering = agent.implementation if number & FROM_STUB else agent
-                    reply = answering.answer(request)
+                    reply = agent.answer(request)
                 finally:
                     signal.signal(signal.SIGINT, signal.SIG_IGN)
             except KeyboardInterrupt as error:  # also one that came in the line above
