@@ -29,7 +29,6 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _CAP_SETGID, _CAP_SETUID = 6, 7
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1  # see netdevice(7)
 _MADV_COLLAPSE, _HUGE_PAGE = 25, 2**21
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 #: pseudo-terminals of one kernel; the machine has 4,096
 _TERMINALS = 32
 
@@ -160,17 +159,6 @@ def use_huge_pages() -> None:
             for number in range(first + 1, last):
                 address = ctypes.c_void_p(number * _HUGE_PAGE)
                 _libc.madvise(address, ctypes.c_size_t(_HUGE_PAGE), _MADV_COLLAPSE)
-
-
-def keep_freed_memory() -> None:
-    """Have this process and its forks use freed memory again, up to 128 MiB, instead of returning it.
-
-    By default, the C library returns large pieces at once: each array of a notebook then has new pages, which take longer
-    than much of the arithmetic on them.
-    """
-    if hasattr(_libc, "mallopt"):  # glibc
-        _libc.mallopt(_M_MMAP_THRESHOLD, 32 * 2**20)
-        _libc.mallopt(_M_TRIM_THRESHOLD, 128 * 2**20)
 
 
 def limit(limits: dict[str, int]) -> None:

@@ -63,7 +63,6 @@ def main(mode: str, modules: list[str]) -> None:
     root = os.getuid() == 0 and os.environ.pop("SANDBOX_KERNEL_USER", "")
     if root:
         isolate.mount_proc()  # an ordinary user can't mount bubblewrap's own again
-    isolate.keep_freed_memory()
     app = None
     if mode == "warm":
         if root:
