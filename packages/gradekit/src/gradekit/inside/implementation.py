@@ -1,4 +1,4 @@
-"""Runs an implementation that a student's test is tried on, in a kernel that has no code of the student's.
+"""Runs an implementation that a student's test is tried on, in a process that has no code of the student's.
 
 Its text is sent there (see `gradekit.session.channel`). Requests come from stubs in the student's kernel, so they can be
 anything: an implementation can be called, and so can what it returned, but nothing else of it can be reached.

@@ -65,7 +65,7 @@ class Line:
         """Send a request and return the buffers of the reply.
 
         With `answer_stub`, the request may ask about a stub. With `apart`, a forked process of the kernel handles it.
-        With `from_stub`, it is what a stub in another kernel asks.
+        With `from_stub`, it is what a stub in a kernel asks.
 
         Raises:
             TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
