@@ -105,7 +105,7 @@ class LoadedImplementation:
         return len(self._objects) - 1
 
 
-def serve(descriptor: int) -> None:
+def serve_stubs(descriptor: int) -> None:
     """Answer requests on a socket to the grader until it is closed. An interrupt ends this process, which has no state.
 
     A request from the grader itself is the implementation to load.

@@ -41,7 +41,7 @@ class Unresponsive(Exception):
     """The kernel ignored the interrupt."""
 
 
-class Line:
+class RequestLine:
     """Sends requests to one process in the sandbox, one at a time.
 
     Args:
@@ -131,7 +131,7 @@ class Line:
             raise KernelGone from None
 
 
-class Channel(Line):
+class Channel(RequestLine):
     """Sends requests to the agent of one kernel, where no cells can be run from the first one until `hang_up`.
 
     Args:
@@ -224,7 +224,7 @@ PARTS = (
 )
 _START = "__import__('sys').modules['gradekit.inside.agent'].start({}, get_ipython())"
 #: what a process runs that answers for implementations, instead of a kernel
-IMPLEMENTATIONS = "__import__('sys').modules['gradekit.inside.implementation'].serve({})"
+IMPLEMENTATIONS = "__import__('sys').modules['gradekit.inside.implementation'].serve_stubs({})"
 _SERVE = "__import__('sys').modules['gradekit.inside.agent'].serve()"
 
 

@@ -24,7 +24,7 @@ from gradekit.course import CourseError
 from gradekit.course.files import files_in
 from gradekit.course.kernels import COLD, LIMITED, other_language, require_kernel
 from gradekit.inside.messages import MAX_BYTES
-from gradekit.session.channel import IMPLEMENTATIONS, Channel, KernelGone, Line, agent_code
+from gradekit.session.channel import IMPLEMENTATIONS, Channel, KernelGone, RequestLine, agent_code
 from gradekit.session.files_written import WrittenFiles, read_written
 from gradekit.session.limits import Limits
 from gradekit.session.runner import QUIET, CellRunner
@@ -72,7 +72,7 @@ class Confined:
 class ImplementationProcess(Confined):
     """A process confined as a kernel is, without IPython: it runs implementations that a student's test is tried on."""
 
-    line: Line
+    line: RequestLine
 
     @classmethod
     def start(cls, limits: Limits, kernel_name: str, files: WorkingFiles) -> "ImplementationProcess":
@@ -83,7 +83,7 @@ class ImplementationProcess(Confined):
                 code = IMPLEMENTATIONS.format(theirs.fileno())
                 manager = _manager(cleanup, limits, kernel_name, files, code=code)
                 run_sync(manager.start_kernel)(pass_fds=[theirs.fileno()])
-            return cls(manager.provisioner, cleanup.pop_all(), Line(manager, ours))
+            return cls(manager.provisioner, cleanup.pop_all(), RequestLine(manager, ours))
 
 
 @dataclass(frozen=True)
