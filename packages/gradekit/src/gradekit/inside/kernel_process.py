@@ -139,7 +139,7 @@ class BuiltIn:
 
     def __init__(self) -> None:
         self._own: dict[str, Any] = {}
-        self._names, self._callable = vars(builtins), callable
+        self._names, self._callable, self._all, self._map = vars(builtins), callable, all, map
 
     def remember(self) -> None:
         kinds = (type, type(len))
@@ -147,6 +147,8 @@ class BuiltIn:
 
     def put_back(self) -> None:
         """Restore those that nothing can call any more; others may be replaced on purpose."""
+        if self._all(self._map(self._callable, self._map(self._names.get, self._own))):
+            return
         lost = {name: own for name, own in self._own.items() if not self._callable(self._names.get(name))}
         self._names.update(lost)
 

@@ -197,6 +197,7 @@ def _names_in(text: str | None) -> list[str]:
     return parts if all(part.isidentifier() for part in parts) else []
 
 
+@lru_cache(256)  # those that were handed out are compared with each submission
 def squeezed(source: str) -> str:
     """The source without blank lines and trailing spaces."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())
