@@ -154,7 +154,11 @@ def test_a_python_notebook_needs_no_kernelspec_of_its_own(course, kernel):
 
 
 def test_jupyter_s_name_for_its_own_python_is_not_a_missing_kernel(course):
-    course.write("source/ps1/a.ipynb", ordinary(), kernel={"name": "python", "display_name": "Python", "language": "python"})
+    course.write(
+        "source/ps1/a.ipynb",
+        ordinary(),
+        kernel={"name": "python", "display_name": "Python", "language": "python"},
+    )
     assert "plain nbgrader can't run it" not in " ".join(course.look().changes)
 
 
