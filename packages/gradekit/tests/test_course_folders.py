@@ -1,6 +1,8 @@
 """Courses with other folders, names, gradebooks and choices of students than the default ones."""
 
 import contextlib
+import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from gradekit.grading.cluster import _unpacked, zipped_assignment
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.session import Session
 
+from .forked import run_forked
 from .plain_course import PlainCourse, empty_home
 
 
@@ -133,6 +136,19 @@ def test_students_whom_the_settings_leave_out_are_not_graded(setting, tmp_path):
     assert found.gradable(["ann", "bob", "eve"]) == ["bob"]
 
 
+@pytest.mark.slow
+def test_a_student_who_may_not_be_added_is_graded_when_added_as_advised(tmp_path, capsys):
+    course = PlainCourse(tmp_path / "course").write("c.Autograde.create_student = False")
+    course.nbgrader("generate_assignment")
+    course.hand_in("o'brien", 2)
+    command = ["--course-dir", str(course.root), "autograde"]
+    assert main(command) == 1
+    (advised,) = re.findall("`(nbgrader db student add [^`]*)`", capsys.readouterr().out)
+    assert run_forked(shlex.split(advised), course.root).returncode == 0
+    assert main(command) == 0
+    assert course.scores() == {"o'brien": 2}
+
+
 def test_who_is_left_out_is_shown_as_that(tmp_path, capsys):
     course = PlainCourse(tmp_path / "course").write("c.CourseDirectory.student_id_exclude = 'ann'")
     course.pretend_generated("ann").hand_in("ann", 2)
@@ -181,8 +197,10 @@ def test_what_nbgrader_graded_itself_keeps_its_scores_until_it_is_regraded(tmp_p
     assert course.scores() == {"ann": 2, "bob": 2}  # the test cell asks only whether it can be called
     assert shown("table").count("graded by nbgrader") == 2
     assert "nothing new to grade; 2 graded by nbgrader" in shown("autograde")
+    assert "the scores of 1 of 2 students would change" in shown("regrade", "ps1", "--dry-run")
     assert "bob  test_times: 2 -> 0 points\n    how it was graded before isn't known\n" in shown("regrade")
     assert course.scores() == {"ann": 2, "bob": 0}
+    assert "by nbgrader" not in shown("autograde")
     (letters,) = course.root.glob("reports/ps1/letters/*")
     assert [path.name for path in letters.glob("*.txt")] == ["bob.txt"]
     assert "by nbgrader" not in shown("table")

@@ -189,6 +189,6 @@ def test_a_step_that_changes_cells_counts_and_is_named(empty_class):
 def test_an_error_of_the_course_s_own_code_is_named_with_its_place(tmp_path):
     path = tmp_path / "late.py"
     path.write_text("def penalty():\n    raise ValueError('of mine')\n")
-    with pytest.raises(ValueError) as own:
+    with pytest.raises(ValueError, match="of mine") as own:
         runpy.run_path(str(path))["penalty"]()
     assert reason_of(own.value) == f"ValueError: of mine ({path}, line 2)"
