@@ -146,6 +146,25 @@ def test_nothing_is_asked_about_a_setting_that_was_changed_where_no_page_shows_i
     assert (ClosedKind.NEXT in kinds) == (between == "")
 
 
+@pytest.mark.parametrize(
+    "between", ["", "wide.eval()", "wide.norm = torch.nn.Identity()", "wide.norm.eps = 1"]
+)
+def test_nothing_is_asked_about_a_module_of_which_a_part_was_replaced(between, course):
+    course.checks.with_name("viva.py").write_text(
+        INPUTS.replace("two(double)", "two(Wide)").replace(
+            "double(torch.ones(3, 2))", f"wide = Wide(2); {between}\n    wide(torch.ones(3, 2))"
+        )
+    )
+    found = questions(
+        course,
+        "class Wide(torch.nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+        "        self.norm = torch.nn.LayerNorm(width)\n    def forward(self, x):\n        one = x.sum(dim=0)\n"
+        "        two = one.reshape(1, 2)\n        return two * self.norm.weight\ndef double(x):\n    return 2 * x",
+    )
+    about = [one for one in found if "`one`" in one.text]
+    assert bool(about) == ("norm" not in between)
+
+
 def test_a_line_whose_names_the_notebook_also_has_is_not_taken_out(course):
     lines = "    {two}, three = x * 2, x * 3\n    four = {two} + x\n    return four + three - x * 4"
     asked = [
@@ -220,6 +239,36 @@ def test_nothing_is_asked_about_a_call_if_the_page_would_only_name_an_input(cour
     )
     inputs = {shown for one in found for _, inputs in one.calls for shown in inputs}
     assert "x: 5" in inputs and not any("module" in shown for shown in inputs)
+
+
+def test_which_line_is_the_first_is_not_asked_where_another_function_of_the_cell_assigns_too(course):
+    lines = (
+        "    y = {}\n    z = y.reshape(2, 3)\n    w = z.reshape(1, 6)\n    v = w.reshape(6)\n    return v * 2"
+    )
+    alone = "def double(x):\n" + lines.format("x * 2")
+    helped = "def twice(x):\n    y = x + x\n    return y\ndef double(x):\n" + lines.format("twice(x)")
+    assert ClosedKind.FIRST in {one.kind for one in questions(course, alone)}
+    assert ClosedKind.FIRST not in {one.kind for one in questions(course, helped)}
+
+
+@pytest.mark.parametrize(("number", "exact"), [("0.5", True), ("1 / 3", False), ("12.345", False)])
+def test_values_and_branches_are_asked_about_only_if_the_page_shows_all_digits_of_the_inputs(
+    number, exact, course
+):
+    course.checks.with_name("viva.py").write_text(INPUTS.replace("double(5)", f"double({number})"))
+    found = questions(
+        course,
+        "def double(x):\n    y = 8\n    if x < 0.4:\n        y = 3\n    z = y + 1\n    y = y * 1\n    return x * 2",
+    )
+    asked = {(one.kind, one.right) for one in found if f"x: {eval(number):.4g}" in str(one.calls)}
+    assert asked
+    kinds = {kind for kind, _ in asked}
+    assert (
+        ({ClosedKind.VALUE, ClosedKind.NEXT} <= kinds)
+        == exact
+        == bool(kinds & {ClosedKind.VALUE, ClosedKind.NEXT})
+    )
+    assert ((ClosedKind.TAKEN_OUT, "It returns the same as before.") in asked) == exact
 
 
 def with_code(code: str, *rights: str) -> Knowledge:

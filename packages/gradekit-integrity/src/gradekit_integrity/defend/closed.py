@@ -1,6 +1,7 @@
 """Questions with options about a traced answer: one is right, and the others are what other lines or misreadings give."""
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -107,6 +108,12 @@ class _SceneQuestions:
     def _runs(self) -> dict[int, StatementRun]:
         return {run.statement: run for run in self.scene.call.runs}
 
+    @property
+    def _is_exact(self) -> bool:
+        """True if the values follow from the code and from inputs that the page doesn't round."""
+        shown = all(_is_unrounded(seen) for call in self.scene.calls for _, seen in call.args)
+        return shown and is_certain(self.asked, self.scene)
+
     def _is_once(self, one: AnswerStatement) -> bool:
         """True if the function that a statement is in was entered once in this call."""
         return dict(self.scene.call.frames).get(one.function) == 1
@@ -163,7 +170,7 @@ class _SceneQuestions:
                 wrong = (f"`{as_tuple(shape)}`" for shape in self._other_shapes(seen.shape))
                 text = f"{when}, which shape does {what} have?"
                 yield self._question(ClosedKind.SHAPE, text, right, wrong, one, about)
-            elif seen.shape is None and _is_scalar(seen) and is_certain(self.asked, self.scene):
+            elif seen.shape is None and _is_scalar(seen) and self._is_exact:
                 wrong = (f"`{text}`" for text in self._other_values(seen))
                 text = f"{when}, what is the value of {what}?"
                 yield self._question(ClosedKind.VALUE, text, f"`{seen.text}`", wrong, one, about)
@@ -172,7 +179,7 @@ class _SceneQuestions:
         return any(f".{name}(" in self.code.as_written for name in _CHANGED_IN_PLACE)
 
     def _branch(self, number: int, one: AnswerStatement, run: StatementRun) -> Iterator[ClosedQuestion]:
-        if not is_certain(self.asked, self.scene) or not is_start(self.asked, one.body) or run.then < 0:
+        if not self._is_exact or not is_start(self.asked, one.body) or run.then < 0:
             return
         then = self.code.statements[run.then].first
         if then < one.first:
@@ -194,7 +201,7 @@ class _SceneQuestions:
     def _count(self, one: AnswerStatement) -> Iterator[ClosedQuestion]:
         if one.in_loop or not is_start(self.asked, one.body):
             return
-        if not (one.counted or is_certain(self.asked, self.scene)):
+        if not (one.counted or self._is_exact):
             return
         count = self._runs[one.body].count if one.body in self._runs else 0
         sizes = [size for _, seen in self.scene.call.args for size in seen.shape or ()]
@@ -206,6 +213,8 @@ class _SceneQuestions:
     def first_lines(self) -> Iterator[ClosedQuestion]:
         """Which line is the first to assign something of a shape: only where all that is assigned is known."""
         name = self.scene.call.name
+        if [*self.scene.call.frames] != [(name, 1)]:
+            return  # another function of the cell assigns, too
         inside = [(number, one) for number, one in enumerate(self.code.statements) if one.function == name]
         simple = all(
             one.sort in (Sort.ASSIGN, Sort.RETURN, Sort.CALL, Sort.OTHER)
@@ -238,7 +247,9 @@ class _SceneQuestions:
             yield from self._stops(one, effect)
             if effect.effect not in _EFFECTS or number in self.code.needed:
                 continue
-            if effect.effect in ("same", "values") and not is_certain(self.asked, self.scene):
+            if effect.effect == "same" and not self._is_exact:
+                continue
+            if effect.effect == "values" and not is_certain(self.asked, self.scene):
                 continue
             right = _EFFECTS[effect.effect]
             wrong = [text for text in _EFFECTS.values() if text != right]
@@ -362,6 +373,14 @@ def _meaning(text: str) -> object:
         return ast.literal_eval(text.strip("`"))
     except (SyntaxError, ValueError):
         return text
+
+
+def _is_unrounded(seen: SeenValue) -> bool:
+    """True if the page shows all digits, as of 0.5, and not of 1/3 or 12.345."""
+    exact, about = (
+        _meaning(re.sub(r"-?\b(?:inf|nan)\b", r"'\g<0>'", text)) for text in (seen.text, seen.about)
+    )
+    return seen.type == "function" or exact == about
 
 
 def _is_scalar(seen: SeenValue) -> bool:

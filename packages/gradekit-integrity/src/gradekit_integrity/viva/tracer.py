@@ -23,6 +23,8 @@ _MOST_STEPS, _MOST_CALLS, _MOST_LINES = 20_000, 4, 20
 #: flags of generators and coroutines, whose frames are entered more than once
 _RESUMED = 0x20 | 0x80 | 0x200
 _MOST_SHOWN = 120
+#: of modules in modules
+_MOST_DEPTH = 4
 #: flags of functions that take any number of arguments
 _ANY_NUMBER = 0x04 | 0x08
 _FIXED = (BuiltinFunctionType, FunctionType, ModuleType, type)
@@ -336,16 +338,25 @@ def _outside(code: CodeType, namespace: dict[str, Any]) -> set[str]:
     return used.union(*(_outside(part, namespace) for part in inside))
 
 
-def _settings(thing: Any) -> dict[str, Any]:
-    """The attributes of an object that are a number, a text, true, false or None."""
+def _settings(thing: Any, depth: int = 0) -> dict[str, Any]:
+    """The attributes of an object that are a number, a text, true, false or None, and the modules in it with theirs.
+
+    Whether a module inside it is in training isn't one of them: shapes don't depend on it, and numbers that are drawn aren't asked about.
+    """
     try:
         found = object.__getattribute__(thing, "__dict__")
     except AttributeError:
         return {}
-    simple = (bool, int, float, str, type(None))
-    return (
-        {key: value for key, value in found.items() if type(value) in simple} if type(found) is dict else {}
-    )
+    if type(found) is not dict or depth > _MOST_DEPTH:
+        return {}
+    parts = found.get("_modules")
+    inside = parts.items() if type(parts) is dict else ()
+    simple = {
+        key: value for key, value in found.items() if type(value) in (bool, int, float, str, type(None))
+    }
+    if depth:
+        simple.pop("training", None)
+    return simple | {name: (id(part), _settings(part, depth + 1)) for name, part in inside}
 
 
 def _names_of(kind: type) -> set[str]:
