@@ -76,9 +76,6 @@ class RecordedScores:
         for student, notebook, cell, *grade in _with_names(rows, assignment):
             self._grades.setdefault((student, notebook), {})[cell] = (grade[0], grade[1])
 
-    def has(self, student: str, notebook: str) -> bool:
-        return (student, notebook) in self._grades
-
     def automatic(self, student: str, notebook: str) -> dict[str, float | None]:
         return {cell: score for cell, (score, _) in self._grades.get((student, notebook), {}).items()}
 

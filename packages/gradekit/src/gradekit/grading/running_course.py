@@ -278,7 +278,7 @@ class RunningCourse:
         def is_graded(student: str) -> bool:
             found = {notebook: self.result(student, name, notebook) for notebook in notebooks}
             if not any(found.values()) and self.graded_before(student, name):
-                return all(recorded.has(student, notebook) for notebook in notebooks)
+                return all(recorded.automatic(student, notebook) for notebook in notebooks)
             return all(is_done(it) and recorded.agree(student, book, it) for book, it in found.items())
 
         return [
