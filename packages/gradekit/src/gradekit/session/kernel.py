@@ -184,7 +184,10 @@ def _manager(
                 "left_out": list(files.left_out),
                 "preload": [] if language else [agent_code(limits.torch), *limits.preload],
                 "code": code,
-                "environment": {"NBGRADER_EXECUTION": "autograde"},
+                "environment": {
+                    "NBGRADER_EXECUTION": "autograde",
+                    "PYTEST_ADDOPTS": "-p no:gradekit",  # gradekit's plugin can't be imported there
+                },
             },
             SandboxProvisioner={"cold_fallback": limits.cold_fallback}
             | ({"kernelspec": language} if language else {}),

@@ -8,6 +8,7 @@ import ast
 import fnmatch
 import re
 import symtable
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -405,7 +406,8 @@ def _as_python(source: str) -> str:
     from IPython.core.inputtransformer2 import TransformerManager
 
     try:
-        return TransformerManager().transform_cell(source)
+        with warnings.catch_warnings(action="ignore"):  # about odd line ends
+            return TransformerManager().transform_cell(source)
     except Exception as error:  # the tokenizer raises other types of errors, too
         raise ValueError("not a cell") from error
 
