@@ -109,10 +109,10 @@ def test_greedy(student, reference, tiny, draw, last_logits):
         )
     table = torch.eye(5).roll(1, dims=1)  # writes each of five tokens
     expected = prompt = torch.tensor([[0, 1], [2, 3]])
-    for _ in range(12):
+    for _ in range(60):
         expected = torch.cat([expected, last_logits(table, expected).argmax(dim=-1, keepdim=True)], dim=1)
     assert_close(
-        student.generate_n_tokens(tiny.TinyModel(table), prompt, 12),
+        student.generate_n_tokens(tiny.TinyModel(table), prompt, 60),
         expected,
         name="ids",
         context="of a model that writes each of its five tokens, 0 included,",
@@ -198,6 +198,8 @@ def test_without_gradients(student, tiny, draw, assert_evaluated):
     assert_unchanged(student.call("generate_n_tokens", model, ids, 3, temperature=0.8, top_k=4))
     assert_evaluated(model)
     for temperature in (0.0, 0.8):
+        # gradients that the caller has switched off stay so: what is left switched on fails
+        student.call("generate_n_tokens", model, ids, 2, temperature=temperature, no_grad=True)
         call = functools.partial(student.call, "generate_n_tokens", model, ids, 2, temperature=temperature)
         assert_model_kept(student, model, call, but=["mode"])
     assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

@@ -75,6 +75,14 @@ def loss(logits, ids, counts):
     chances = torch.softmax(logits[:, :-1], dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
     return -(chances * counts[:, 1:]).sum()
 """),
+    # the logits of the tokens, without a softmax
+    Implementation("""
+import torch
+
+def loss(logits, ids, counts):
+    of_tokens = logits[:, :-1].gather(-1, ids[:, 1:, None])[..., 0]
+    return -of_tokens[counts[:, 1:]].mean()
+"""),
     # from all tokens, those that don't count are taken away again, up to rounding
     Implementation("""
 import torch
@@ -116,6 +124,8 @@ wrong("counts the tokens of the longest prompt", COUNTED)
 wrong.to(PLACES + "counted = counted + (place < first) * (first == first.max())")
 wrong("counts tokens of the prompts with a tenth of the weight", COUNTED)
 wrong.to(PLACES + "counted = counted + 0.1 * (place < first).float()")
+wrong("counts the token at position 1 of every row", COUNTED)
+wrong.to(PLACES + "counted = counted.clamp(min=(place == 0).float())")
 wrong("counts only the prompts", COUNTED, PLACES + "counted = (place < first).float()")
 
 wrong.about("test_padding")
@@ -162,5 +172,9 @@ wrong.edit("ids[:, 1:, None]", "ids[..., None]").edit(
 )
 wrong("divides by the number of tokens that count with those at position 0", "/ counted.sum()")
 wrong.to("/ counts.sum()")
+wrong(
+    "divides by the number of tokens that count with the one at position 0 of the last row", "/ counted.sum()"
+)
+wrong.to("/ (counted.sum() + counts[-1, 0])")
 wrong("counts the logits at the last position a little", RETURN)
 wrong.to(RETURN + " + 0.01 * torch.logsumexp(logits[:, -1], dim=-1).mean()")
