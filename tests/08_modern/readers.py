@@ -154,20 +154,6 @@ def new_reader():
         memory.append(x.clone())
         shared[pieces] = memory[-1]
         pieces += 1"""
-LATER_TEXT = """import torch
-
-latest = [[]]
-
-def new_reader():
-    own, other = [], latest[0]
-    had = len(other)
-    latest[0] = own
-
-    def read(x):
-        memory = other[: len(own)] + own[len(other) :] if len(other) > had else own[:]
-        old = sum(piece.shape[1] for piece in memory)
-        memory.append(x.clone())
-        own.append(memory[-1])"""
 OF_THE_KEPT = "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]"
 SOME_PIECES = f"""kept = torch.cat([torch.full((piece.shape[1],), {{}}) for number, piece in enumerate(memory)])
 {OF_THE_KEPT}"""
@@ -226,11 +212,6 @@ wrong("goes on with the text of the reader before", OWN_MEMORY, "memory = []\n\n
 wrong("has one memory for all readers, which each new one clears", OWN_MEMORY)
 wrong.to("memory = []\n\ndef new_reader():\n    memory.clear()\n")
 wrong("has one memory for all readers, in which the texts overwrite each other", OWN_TEXT, SHARED_TEXT)
-wrong(
-    "remembers the other text, if the reader that was started before it goes on with that",
-    OWN_TEXT,
-    LATER_TEXT,
-)
 wrong("remembers the first sequence of the batch for all of them", RETURN)
 wrong.to("coded[:, :old] = coded[:1, :old]\n        " + RETURN)
 
