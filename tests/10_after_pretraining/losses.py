@@ -172,9 +172,5 @@ wrong.edit("ids[:, 1:, None]", "ids[..., None]").edit(
 )
 wrong("divides by the number of tokens that count with those at position 0", "/ counted.sum()")
 wrong.to("/ counts.sum()")
-wrong(
-    "divides by the number of tokens that count with the one at position 0 of the last row", "/ counted.sum()"
-)
-wrong.to("/ (counted.sum() + counts[-1, 0])")
 wrong("counts the logits at the last position a little", RETURN)
 wrong.to(RETURN + " + 0.01 * torch.logsumexp(logits[:, -1], dim=-1).mean()")
