@@ -56,7 +56,7 @@ def test_length(student, helper, reference):
         "the sentences [[], ['owl'], []]": [[], ["owl"], []],
         "a sentence of 3000 different words": [many],
     }.items():
-        length, right = helper.length(student.Vocabulary(sentences)), 4 + len(sum(sentences, []))
+        length, right = helper.length(student.Vocabulary(sentences)), 4 + sum(map(len, sentences))
         assert length == right, f"For {what}, len should be {right}, but is {length}."
 
 
