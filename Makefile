@@ -10,7 +10,7 @@ DEMO_OF ?= 02_attention
 # who made the most frequent mistake
 DEMO_STUDENT := dora
 # Submissions must not see this folder, so the packages are installed as copies and reinstalled when they change.
-PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-authoring packages/gradekit-integrity packages/gradekit-lms
+PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-authoring packages/gradekit-integrity packages/gradekit-lms packages/gradekit-watch packages/gradekit-written
 SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc') $(wildcard packages/*/data/share/jupyter/kernels/*/*)
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)

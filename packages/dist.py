@@ -19,6 +19,8 @@ PACKAGES = [
     "gradekit-authoring",
     "gradekit-integrity",
     "gradekit-lms",
+    "gradekit-watch",
+    "gradekit-written",
     "transformer-course",
 ]
 #: what the course is made of, beside the folders of its assignments

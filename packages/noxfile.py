@@ -16,10 +16,18 @@ ROOT = Path(__file__).resolve().parents[1]
 WHEELS = ROOT / "build" / "dist"
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 NBGRADER = ["0.9.5", "0.9.6"]
-OURS = ["sandbox-kernel", "gradekit", "gradekit-authoring", "gradekit-integrity", "gradekit-lms"]
+OURS = [
+    "sandbox-kernel",
+    "gradekit",
+    "gradekit-authoring",
+    "gradekit-integrity",
+    "gradekit-lms",
+    "gradekit-watch",
+    "gradekit-written",
+]
 EXTRAS = ["pandas", "report", "lti"]
 KERNELS, ORDINARY = "sandbox-kernel/tests/test_kernels.py", "gradekit/tests/test_ordinary.py"
-WATCH = "gradekit/tests/test_watch.py"
+WATCH = "gradekit-watch/tests/test_watch.py"
 #: wheels as a stranger installs them and a class in the sandbox, nbgrader's private parts, and some of LONG: `.ci/run` takes time for
 #: these with two versions of Python
 SHORT = [

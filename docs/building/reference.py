@@ -13,6 +13,8 @@ SOURCES = {
     "gradekit_authoring": ROOT / "packages" / "gradekit-authoring" / "src" / "gradekit_authoring",
     "gradekit_integrity": ROOT / "packages" / "gradekit-integrity" / "src" / "gradekit_integrity",
     "gradekit_lms": ROOT / "packages" / "gradekit-lms" / "src" / "gradekit_lms",
+    "gradekit_watch": ROOT / "packages" / "gradekit-watch" / "src" / "gradekit_watch",
+    "gradekit_written": ROOT / "packages" / "gradekit-written" / "src" / "gradekit_written",
     "gradekit": ROOT / "packages" / "gradekit" / "src" / "gradekit",
 }
 #: how the packages' READMEs, which a package index shows, begin a link to a file

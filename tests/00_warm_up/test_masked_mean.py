@@ -94,6 +94,7 @@ def test_inputs_unchanged_and_dtype_kept(student, draw):
         "The gradient of `x` contains NaN if a sentence has no tokens, even where the result has none."
     )
     assert_fresh(student, "masked_mean", draw.normal(3, 8, 3), mask)
+    assert_fresh(student, "masked_mean", draw.normal(3, 1, 3), torch.ones(3, 1, dtype=torch.bool))
 
 
 def with_a_token(mask):

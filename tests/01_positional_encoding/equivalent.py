@@ -41,8 +41,3 @@ same = Equivalents("encoding_curves")
 
 same.because("The first axis has size 1.")
 same.edit("table = encoder.pe[0]", "0", "-1")
-
-same = Equivalents("positional_encoder")
-
-same.because("The text asks for the dtype, not for all of its digits.")
-same("", "`PositionalEncoder` loses the digits of double precision")

@@ -8,9 +8,11 @@ import torch
 from gradekit.checks import (
     assert_any_layout,
     assert_close,
+    assert_full_precision,
     assert_raises,
     assert_reaches,
     assert_same_in_each_mode,
+    assert_same_without_gradients,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -75,10 +77,17 @@ def test_table_does_not_depend_on_the_input(student, draw):
     context = "the output for a batch, compared with the output for each sequence alone,"
     assert_close(together, alone, context=context)
     assert_varies(together, name="output", context="for a batch")
-    square = encoder(x[:1, :1].expand(length, length, d_model))
-    alone = encoder(x[:1, :1].expand(1, length, d_model)).expand(length, length, d_model)
-    context = "the output for as many sequences as positions, compared with that for one sequence,"
-    assert_close(square, alone, context=context)
+    for many, limit, compared in [
+        (length, length + 3, "as many sequences as positions"),
+        (5 * length, 6 * length, "more sequences than positions"),
+        (3 * length, length + 1, "more sequences than max_seq_len"),
+    ]:
+        encoder = student.PositionalEncoder(d_model, max_seq_len=limit)
+        output = encoder(x[:1, :1].expand(many, length, d_model))
+        alone = encoder(x[:1, :1].expand(1, length, d_model)).expand(many, length, d_model)
+        assert_close(
+            output, alone, context=f"the output for {compared}, compared with that for one sequence,"
+        )
     encoder = student.PositionalEncoder(d_model, max_seq_len=length + 3)
     encoder(x[:, :1])
     assert_close(encoder(x), together, context="the output after a call with one position")
@@ -95,8 +104,8 @@ def test_table_does_not_depend_on_the_input(student, draw):
 
 
 @points(3, see="Why the table is a buffer")
-def test_follows_its_dtype(student):
-    """The output has the dtype of the module, even after `.to(dtype)`, and float32 is the default."""
+def test_follows_its_dtype(student, draw):
+    """The output has the dtype of the module, even after `.to(dtype)`, float32 is the default, and a float64 input keeps its digits."""
     x = torch.zeros(1, 5, 6)
     output = student.PositionalEncoder(6, max_seq_len=9)(x)
     assert output.dtype == torch.float32, (
@@ -114,6 +123,12 @@ def test_follows_its_dtype(student):
                 else "Is the table converted with the module?"
             )
         )
+    encoder = student.PositionalEncoder(16, max_seq_len=9).to(torch.float64)
+    x = draw.normal(1, 5, 16, dtype=torch.float64)
+    added = encoder(x) - encoder(
+        torch.zeros_like(x)
+    )  # without the table, and the root of 16 has no rounded digits
+    assert_full_precision(added, 4 * x, name="output", context="less the table")
 
 
 @points(2, see="Why the table is a buffer")
@@ -161,6 +176,7 @@ def test_input_is_not_changed(student, draw):
     """The input is not changed in place."""
     encoder = student.PositionalEncoder(6, max_seq_len=9)
     assert_unchanged(encoder.call(draw.normal(1, 5, 6)))
+    assert_same_without_gradients(encoder, draw.normal(1, 5, 6))
 
 
 @points(3)

@@ -24,7 +24,7 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
     output, _ = student.masked_attention(q, k, v, mask)
     reference.assert_close(output, name="output")
 
-    for batch, l_query, l_key, d_k, d_v in (draw.sizes(5), (1, 43, 521, 5, 7)):
+    for batch, l_query, l_key, d_k, d_v in (draw.sizes(5), (1, 43, 521, 5, 7), (4, 4, 4, 4, 4)):
         q, k = draw.normal(batch, l_query, d_k), draw.normal(batch, l_key, d_k)
         v = draw.normal(batch, l_key, d_v)
         mask = with_a_key(draw.bools(batch, l_query, l_key))
@@ -78,7 +78,7 @@ def test_causal_mask(student, reference, assert_queries_matter):
 
 @points(2)
 def test_mask_broadcasts(student, reference, assert_queries_matter):
-    """Axes of size 1 in the mask broadcast: (batch, 1, L_key), and (1, 1, L_query, L_key) with heads."""
+    """Missing axes and those of size 1 in the mask broadcast: (batch, 1, L_key), and (1, 1, L_query, L_key) with heads."""
     q, k, v = reference.inputs("padded", q=(3, 5, 6), k=(3, 5, 6), v=(3, 5, 4))
     mask = padding_of_lengths([5, 3, 2])
     output, _ = student.masked_attention(q, k, v, mask)
@@ -95,7 +95,7 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
     )
 
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 6), k=(3, 2, 5, 6), v=(3, 2, 5, 7))
-    for shape in [(1, 1, 4, 5), (4, 5), (2, 4, 5), (3, 1, 1, 5), (3, 2, 4, 5)]:
+    for shape in [(5,), (1, 1, 4, 5), (4, 5), (2, 4, 5), (3, 1, 1, 5), (3, 2, 4, 5)]:
         mask = with_a_key(reference.integers(f"mask {shape}", 0, 2, shape).bool())
         output, _ = student.masked_attention(q, k, v, mask)
         assert_shape(output, (3, 2, 4, 7), name="output")
@@ -196,6 +196,9 @@ def test_inputs_unchanged_and_dtype_kept(student, draw, assert_precise):
     mask[1, 1] = False  # this query may attend to nothing
     assert_unchanged(student.call("masked_attention", q, k, v, mask))
     assert_fresh(student, "masked_attention", q, k, v, mask, name="output or weights")
+    one = [part[:, :1] for part in (q, k, v)]  # one query and one key, whose output is the value
+    for seen in ([], [torch.ones(3, 1, 1, dtype=torch.bool)]):
+        assert_fresh(student, "masked_attention", *one, *seen, name="output or weights")
     scores = (q @ k.mT / math.sqrt(5)).masked_fill(~visible, -torch.inf)
     assert_precise(*call.value, v, scores)
 

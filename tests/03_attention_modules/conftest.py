@@ -260,6 +260,8 @@ class Head(nn.Module):
 
 class HeadWithoutDefault(Head):
     def forward(self, x, mask):
+        if mask is not None:
+            raise TypeError(f"the head got a {type(mask).__name__} as its mask")
         return super().forward(x, mask)
 
 
@@ -289,7 +291,7 @@ def of_itself(module, x, number, *mask):
 
 
 def missing(module, x):
-    '''What a TypeError says about a missing argument, or "".'''
+    '''What a TypeError says about an argument that is missing or no None, or "".'''
     try:
         module(x)
     except TypeError as error:

@@ -42,6 +42,11 @@ def test_unequal_sizes(student, draw, helper):
         )
         assert_close(student.equivariance_gap(helper.Places(table), x, order), 3.0, name="gap")
 
+    x, table = draw.normal(batch, length, 1), torch.zeros(batch, length, 3)
+    table[0, 0, 2] = 3.0
+    gap = student.equivariance_gap(helper.Places(table), x, order)
+    assert_close(gap, 3.0, name="gap", context="for a module that makes 3 columns out of 1")
+
     x, table = draw.normal(1, 521, 43), torch.zeros(1, 521, 43)
     x[0, 0], table[0, 520, 42] = 40, 3.0
     gap = student.equivariance_gap(helper.Places(table), x, torch.arange(521).flip(0))

@@ -34,7 +34,7 @@ PRELOADED = (
         "gradekit.verdict.grade",
         "gradekit_authoring.audit",
     ),
-    *("gradekit.report.class_report", "gradekit.report.table", "gradekit.watch.loop"),
+    *("gradekit.report.class_report", "gradekit.report.table", "gradekit_watch.loop"),
     *("pytest", "alembic.config"),
     *(["torch"] if importlib.util.find_spec("torch") else []),
 )

@@ -28,11 +28,15 @@ SOURCES = (
     PACKAGES / "gradekit-authoring/src",
     PACKAGES / "gradekit-integrity/src",
     PACKAGES / "gradekit-lms/src",
+    PACKAGES / "gradekit-watch/src",
+    PACKAGES / "gradekit-written/src",
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
 )
 #: the tests of gradekit-lms
 LMS = "../../gradekit-lms/tests"
 AUTHORING = "../../gradekit-authoring/tests"
+WATCH = "../../gradekit-watch/tests"
+WRITTEN = "../../gradekit-written/tests"
 INTEGRITY = "../../gradekit-integrity/tests"
 #: a command in backticks, at the end of a line after a colon, the whole of a string, or on an indented line of its own
 COMMAND = re.compile(
@@ -233,14 +237,14 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         Elsewhere("test_revise.py::test_what_people_wrote_stays_when_the_submissions_are_graded_again"),
     ),
     ("cli/reporting.py", "nbgrader generate_assignment"): NotRun("what the command replaces"),
-    ("cli/reporting.py", "gradekit autograde"): (
-        Situation(handed_in, "gradekit report"),
-        Situation(handed_in, "gradekit deal 01_double --to a,b"),
+    ("cli/reporting.py", "gradekit autograde"): Situation(handed_in, "gradekit report"),
+    ("gradekit_written/cli.py", "gradekit autograde"): Situation(
+        handed_in, "gradekit deal 01_double --to a,b"
     ),
     ("cli/reporting.py", "nbgrader generate_feedback {} --force"): NotRun(
         "test_comment.py writes the comments"
     ),
-    ("cli/reporting.py", "gradekit report {}"): NotRun("test_deal.py deals"),
+    ("gradekit_written/cli.py", "gradekit report {}"): NotRun("test_deal.py deals"),
     ("gradekit_authoring/cli/authoring.py", "gradekit record {}"): Elsewhere(f"{AUTHORING}/test_new.py"),
     ("gradekit_authoring/cli/authoring.py", "gradekit audit {}"): Elsewhere(f"{AUTHORING}/test_new.py"),
     ("gradekit_authoring/cli/authoring.py", "gradekit new NAME"): Elsewhere(f"{AUTHORING}/test_new.py"),
@@ -285,10 +289,14 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_integrity/cli/defend.py", "nbgrader generate_feedback {} --force"): Elsewhere(
         f"{INTEGRITY}/test_defend.py"
     ),
-    ("gradekit_integrity/cli/written.py", "gradekit autograde {}"): Elsewhere(f"{INTEGRITY}/test_written.py"),
-    ("gradekit_integrity/cli/written.py", "gradekit table {}"): Elsewhere(f"{INTEGRITY}/test_written.py"),
-    ("cli/reporting.py", "gradekit table {}"): Elsewhere("test_answers_as_read.py"),
-    ("report/written.py", "gradekit autograde"): Elsewhere("test_answers_as_read.py"),
+    ("gradekit_written/cli.py", "gradekit autograde {}"): Elsewhere(f"{WRITTEN}/test_written.py"),
+    ("gradekit_written/cli.py", "gradekit table {}"): (
+        Elsewhere(f"{WRITTEN}/test_written.py"),
+        Elsewhere(f"{WRITTEN}/test_answers_as_read.py"),
+    ),
+    ("gradekit_written/written_answers.py", "gradekit autograde"): Elsewhere(
+        f"{WRITTEN}/test_answers_as_read.py"
+    ),
     ("gradekit_integrity/cli/defend.py", "gradekit viva {}{}"): Elsewhere(f"{INTEGRITY}/test_viva.py"),
     ("gradekit_integrity/cli/defend.py", "gradekit defend {} {} --exercise {}"): Elsewhere(
         f"{INTEGRITY}/test_defend_marking.py"
@@ -347,7 +355,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("report/class_report.py", "gradekit report {}"): Elsewhere("test_groups.py"),
     ("report/comments.py", "gradekit report ASSIGNMENT"): NotRun("it prints the ids and the checks"),
     ("report/comments.py", 'gradekit comment GROUP "the comment"'): Elsewhere("test_comment.py"),
-    ("report/deal.py", "gradekit deal"): Elsewhere("test_deal.py"),
+    ("gradekit_written/deal.py", "gradekit deal"): Elsewhere(f"{WRITTEN}/test_deal.py"),
     ("gradekit_authoring/doctor.py", GENERATE): Situation(no_release, "gradekit doctor"),
     ("gradekit_authoring/doctor.py", "nbgrader generate_assignment NAME --force"): Situation(
         no_gradebook, "gradekit doctor"
@@ -399,12 +407,14 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         empty_gradebook,
         "nbgrader export --exporter=gradekit_lms.CanvasExport --to=x.csv --assignment=01_double",
     ),
-    ("attempts/__init__.py", "gradekit watch"): Elsewhere("test_watch_best.py"),
-    ("watch/exchange.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
-    ("watch/status.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
-    ("watch/exchange.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
+    ("attempts/__init__.py", "gradekit watch"): Elsewhere(f"{WATCH}/test_watch_best.py"),
+    ("gradekit_watch/exchange.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
+    ("gradekit_watch/status.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
+    ("gradekit_watch/exchange.py", "nbgrader collect {} --student={} --update"): Elsewhere(
+        "test_exchange.py"
+    ),
     ("verdict/tries.py", "gradekit regrade {}"): Elsewhere("test_check_at_fault.py"),
-    ("watch/waiting.py", GENERATE): Elsewhere("test_watch_gradings.py"),
+    ("gradekit_watch/waiting.py", GENERATE): Elsewhere(f"{WATCH}/test_watch_gradings.py"),
 }
 ENTRIES = [
     (module, command, entry)

@@ -3,17 +3,20 @@
 import argparse
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import pytest
 
 from gradekit.cli import Commands, main
 
+PACKAGES = Path(__file__).parents[2]
 #: hides the packages that bring commands of their own, then imports every module of gradekit and runs a command
 ALONE = """
 import importlib.metadata, pkgutil, sys
 
-OTHERS = ("gradekit_authoring", "gradekit_integrity", "gradekit_lms")
+OTHERS = ("gradekit_authoring", "gradekit_integrity", "gradekit_lms", "gradekit_watch", "gradekit_written")
 
 
 class Hidden:
@@ -43,15 +46,14 @@ raise SystemExit(main(sys.argv[1:]))
 """
 #: in this order, which is that of an instructor's work
 TO_BEGIN = ("demo", "init")
-OF_A_CLASS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written")
+OF_A_CLASS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written", "deal")
 FOR_AUTHORS = ("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt")
-FROM_COMPANIONS = {*TO_BEGIN, *OF_A_CLASS, *FOR_AUTHORS}
+FROM_COMPANIONS = {*TO_BEGIN, "watch", *OF_A_CLASS, *FOR_AUTHORS}
 COMMANDS = [
     *TO_BEGIN,
     *("help", "learn"),
     *("autograde", "regrade", "revise", "deadline", "extend", "watch", "table", "report", "comment"),
     *OF_A_CLASS,
-    "deal",
     *FOR_AUTHORS,
 ]
 
@@ -93,11 +95,23 @@ def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_c
         assert "right" in done.stdout
 
 
-def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(tmp_path):
-    run = [sys.executable, "-c", ALONE, "viva", "01_double", "--seed", "1", "--help"]
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [
+        ("viva 01_double --seed 1 --help", "gradekit-integrity"),
+        ("watch --folder", "gradekit-watch"),
+        ("lti --status", "gradekit-lms"),
+        ("deal 01_double --to ann,bob", "gradekit-written"),
+    ],
+)
+def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(command, package, tmp_path):
+    run = [sys.executable, "-c", ALONE, *command.split()]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
+    metadata = tomllib.loads((PACKAGES / package / "pyproject.toml").read_text())["project"]
+    needed = [line.partition(">")[0] for line in metadata["dependencies"] if line.startswith("gradekit-")]
+    folders = " ".join(f"./packages/{name}" for name in (*needed, package))
     assert done.stderr == (
-        "gradekit: viva is a command of gradekit-integrity, which is not installed: "
-        "`pip install ./packages/gradekit-integrity` in the folder with gradekit's sources\n"
+        f"gradekit: {command.split()[0]} is a command of {package}, which is not installed: "
+        f"`pip install {folders}` in the folder with gradekit's sources\n"
     )

@@ -3,7 +3,6 @@
 import pytest
 
 from .tiny_course import HALF_CHECKS
-from .watching import exchange_of
 
 RIGHT = "def double(x):\n    return 2 * x"
 HALF = "def half(x):\n    return x / 2"
@@ -147,24 +146,3 @@ def test_nbgrader_autograde_grades_the_others_and_names_the_fault(faulty):
     assert "Traceback" not in done.stderr
     assert scores(faulty)["ada"] == PENDING
     assert scores(faulty)["dan"] == (0, None, False)
-
-
-@pytest.mark.slow
-def test_watch_releases_the_pages_and_says_so_once_for_each_hand_in(generated, tmp_path, capfd):
-    exchange = exchange_of(generated, tmp_path / "exchange")
-    checks = generated.checks.read_text()
-    generated.checks.write_text(
-        checks.replace('"""\n', '"""\n    assert student.double(1) == 2, secret_of\n', 1)
-    )
-    ada, cyd = exchange.hand_in("ada", TRIPLE), exchange.hand_in("cyd", RIGHT)
-    assert exchange.watch() == 1
-    printed = capfd.readouterr().out
-    assert printed.count("A check is at fault") == 1
-    assert "secret_of" in printed
-    assert "could not be graded automatically" in exchange.page(ada)
-    assert "could not be graded automatically" not in exchange.page(cyd)
-    assert exchange.watch() == 0
-    assert "A check is at fault" not in capfd.readouterr().out
-    generated.checks.write_text(checks)
-    assert generated.gradekit("regrade", "01_double") == 0
-    assert generated.grades()["ada"]["test_double"] == (3, None, False)

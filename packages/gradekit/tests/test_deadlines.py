@@ -8,8 +8,6 @@ from traitlets import TraitError
 
 from gradekit.course import CourseError
 from gradekit.course.course_time import CourseTime
-from gradekit.watch.status import WatchStatus, status_lines
-from gradekit.watch.ways import HandIn
 
 BERLIN = CourseTime(zone="Europe/Berlin")
 #: the last hour before the clocks change
@@ -193,21 +191,3 @@ def test_the_page_says_when_the_deadline_is_and_when_it_was_handed_in(graded_cla
     page = (graded_class.root / "feedback/right/01_double/double.html").read_text()
     assert "Deadline: 2026-01-01 11:00 UTC." in page
     assert "Handed in: 2026-01-01 12:00 UTC." in page
-
-
-@pytest.mark.parametrize(
-    ("handed_in", "arrived", "seconds"),
-    [(-3, -2, 2), (-400 * 86400, -5, 5), (-4, None, 4), (60, -5, 5), (60, None, 0), (-5, 60, 5)],
-)
-def test_a_hand_in_waits_since_it_arrived_whatever_its_time_says(tmp_path, handed_in, arrived, seconds):
-    now = datetime(2026, 11, 25, 12, tzinfo=UTC)
-    when = now + timedelta(seconds=handed_in)
-    came = None if arrived is None else now + timedelta(seconds=arrived)
-    assert HandIn("ada", "a1", when, tmp_path, arrived=came).waited(now) == seconds
-    assert HandIn("ada", "a1", when, tmp_path, copied=came).waited(now) == seconds
-
-
-def test_the_status_shows_no_past_moment_in_the_future():
-    now = datetime(2026, 11, 25, 12, 5, 20, tzinfo=UTC)
-    (line, *_) = status_lines(WatchStatus(started=now, updated=now), running=True)
-    assert line.count("12:05 UTC") == 2

@@ -18,6 +18,8 @@ COMPANIONS = [
     PACKAGES / "gradekit-authoring" / "src" / "gradekit_authoring",
     PACKAGES / "gradekit-integrity" / "src" / "gradekit_integrity",
     PACKAGES / "gradekit-lms" / "src" / "gradekit_lms",
+    PACKAGES / "gradekit-watch" / "src" / "gradekit_watch",
+    PACKAGES / "gradekit-written" / "src" / "gradekit_written",
 ]
 ALL = [SANDBOX_KERNEL, GRADEKIT, *COMPANIONS]
 #: bottom to top; a module imports only from its own room and those before it
@@ -34,7 +36,6 @@ ORDER = [
     "page",
     "nbgrader_plugin",
     "grading",
-    "watch",
     "report",
     "cli",
 ]

@@ -23,8 +23,10 @@ import gradekit
 import gradekit_authoring
 import gradekit_integrity
 import gradekit_lms
+import gradekit_watch
+import gradekit_written
 
-OURS = (gradekit, gradekit_authoring, gradekit_integrity, gradekit_lms)
+OURS = (gradekit, gradekit_authoring, gradekit_integrity, gradekit_lms, gradekit_watch, gradekit_written)
 
 #: functions and classes that we import
 IMPORTED = {

@@ -7,6 +7,7 @@ import multiprocessing
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,6 @@ from gradekit.grading.write import Writer
 from gradekit.report.table import class_table
 
 from .one_notebook import in_progress
-from .watching import until
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 STUDENTS = [f"student-{number:02}" for number in range(10)]
@@ -160,7 +160,10 @@ def test_a_large_class_does_not_keep_a_command_waiting_that_wants_to_write(locks
     first = Holder(locks)
     assert first.has_it()
     second = Holder(locks)
-    until(lambda: is_locked(locks.root / STATE_FOLDER / "next"))  # it is the next one now
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while not is_locked(locks.root / STATE_FOLDER / "next"):  # until it is the next one
+        assert time.monotonic() < give_up
+        time.sleep(0.002)
     again = Holder(locks)
     first.let_go()
     assert second.has_it()

@@ -72,10 +72,12 @@ wrong.says("Try one row alone, and a tensor with three axes whose parts differ."
 
 wrong.about("test_large_scores")
 wrong("check_of_small_scores", "row + 1000", "row + 10")
-wrong.says("Your check compares no weights of scores of about 1000. Try some, also beside small ones.")
+wrong.says(
+    "Wrong weights of scores of about 1000 don't make your check fail. Compare them with the right ones, also beside small scores."
+)
 wrong("check_of_equal_large_scores", "row + 1000", "torch.full((2,), 1000.0)")
 wrong.edit("weights.flip(0), weights]", "weights.flip(0), torch.full((2,), 0.5)]")
-wrong.says("The large scores in your check are all equal, so a function that cuts them off goes unnoticed.")
+wrong.says("A function that cuts large scores off goes unnoticed. It shows if the large scores of a row differ.")
 
 wrong.about("test_in_place")
 wrong("check_lets_changes_pass", UNCHANGED, "")

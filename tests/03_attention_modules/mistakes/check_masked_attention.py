@@ -23,7 +23,7 @@ wrong.costs(REJECTS_CORRECT)
 
 wrong.about("test_formula")
 wrong("check_of_weights_only", SAME_OUTPUT, "assert output.shape == (2, 3, 2)")
-wrong.says("Your check compares the weights, but not the output.")
+wrong.says("A wrong output passes your check if the weights are right. Compare both, in each call.")
 wrong("check_with_zero_queries", "q[:, 0, 0] = 2 * ln3", "q[:, 0, 0] = 0")
 wrong.edit("q[:, 1, 0] = -40000", "q[:, 1, 0] = 0")
 wrong.edit("[[3, 0, 1], [4, 0, 0]", "[[2, 0, 2], [4, 0, 0]")

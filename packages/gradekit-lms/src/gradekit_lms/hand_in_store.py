@@ -29,8 +29,8 @@ from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import in_doubt, in_shell
 from gradekit.submission.extra_files import SECRET, TIMESTAMP, is_notebook
-from gradekit.watch.exchange import replacing
-from gradekit.watch.ways import HandIn, Look, Refusal, Source
+from gradekit_watch.exchange import replacing
+from gradekit_watch.ways import HandIn, Look, Refusal, Source
 
 _STEP = timedelta(microseconds=1)
 _NAME_BYTES = 255

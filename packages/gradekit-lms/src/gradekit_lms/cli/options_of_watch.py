@@ -9,7 +9,7 @@ from gradekit_lms.git import TOKEN, WEBHOOK_SECRET
 
 if TYPE_CHECKING:
     from gradekit.grading.running_course import RunningCourse
-    from gradekit.watch.ways import OpensWay, Way
+    from gradekit_watch.ways import OpensWay, Way
 
 
 def add_git(parser: argparse.ArgumentParser, where: argparse._MutuallyExclusiveGroup) -> None:

@@ -26,7 +26,6 @@ from gradekit.attempts import Attempts, Page, time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.printing import printable
-from gradekit.watch.status import read_status
 from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
 from gradekit_lms.course_settings import run_job
 from gradekit_lms.git.fetching import held_lock
@@ -44,6 +43,7 @@ from gradekit_lms.hand_in_store import (
 from gradekit_lms.runner.http_way import STORE, HttpJob
 from gradekit_lms.runner.keys import SigningKey, read_keys
 from gradekit_lms.runner.send import PLACE, signature
+from gradekit_watch.status import read_status
 
 #: clocks may differ by this much
 _CLOCKS = 300.0

@@ -43,9 +43,13 @@ _COMPANIONS = {
         ("demo", "init", "audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),
         "gradekit-authoring",
     ),
+    "watch": "gradekit-watch",
     **dict.fromkeys(("return", "lms", "lti", "requests"), "gradekit-lms"),
-    **dict.fromkeys(("similar", "viva", "defend", "written"), "gradekit-integrity"),
+    **dict.fromkeys(("similar", "viva", "defend"), "gradekit-integrity"),
+    **dict.fromkeys(("written", "deal"), "gradekit-written"),
 }
+#: what one of them needs of the others, since none is on an index
+_NEEDED = {"gradekit-lms": ("gradekit-watch",)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -219,9 +223,10 @@ class Commands:
         """Unless the command is there, say which package brings it, whatever its arguments are."""
 
         def refuse(options: argparse.Namespace) -> NoReturn:
+            folders = " ".join(f"./packages/{each}" for each in (*_NEEDED.get(package, ()), package))
             raise CourseError(
                 f"{name} is a command of {package}, which is not installed: "
-                f"`pip install ./packages/{package}` in the folder with gradekit's sources"
+                f"`pip install {folders}` in the folder with gradekit's sources"
             )
 
         if name not in self._parsers.choices:

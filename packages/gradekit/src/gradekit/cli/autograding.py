@@ -1,4 +1,4 @@
-"""Commands that grade: autograde, regrade, and watch, which grades hand-ins as they arrive."""
+"""Commands that grade: autograde and regrade."""
 
 import argparse
 import contextlib
@@ -6,12 +6,9 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from gradekit.cli import Commands, course_and_assignments, course_of, print_json, print_lines, progress_lines
+from gradekit.cli import Commands, course_and_assignments, print_json, print_lines, progress_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
 from gradekit.course.printing import counted, first_of, printable
@@ -342,86 +339,3 @@ def _reason(row: "Row") -> str:
         return f" ({row.by_notebook})"
     notes = [note for result in row.results if result.nothing_graded for note in result.notes[:1]]
     return f". {notes[0]}" if notes else ""
-
-
-#: entry points of packages that bring hand-ins in other ways, as described in `gradekit.watch.ways`
-_WAYS = "gradekit.ways"
-_DESCRIPTION = """\
-Grade each hand-in when it arrives, write it into the gradebook, and release its feedback page.
-
-Hand-ins are collected from nbgrader's exchange, oldest first for each assignment; students take turns. The command can be killed at any
-moment: the next start continues where it left off. SIGTERM and Ctrl-C end it after the current hand-in. It rereads changed
-checks, assignments and settings. Rules of attempts are set with c.AttemptRules in nbgrader_config.py."""
-
-
-def add_watching(commands: Commands) -> None:
-    added = commands.add_for_assignments(
-        "watch", _watch, "grade hand-ins as they arrive, and release their feedback"
-    )
-    added.description = _DESCRIPTION
-    added.formatter_class = argparse.RawDescriptionHelpFormatter
-    where = added.add_mutually_exclusive_group()
-    where.add_argument(
-        "--folder",
-        action="store_true",
-        help="watch submitted/ instead of the exchange: a submission is graded when nothing in its folder has changed "
-        "for 5 seconds, and its page is written to feedback/",
-    )
-    added.add_flag(
-        "--once",
-        "grade what has arrived, then exit; the exit code is 1 if something was refused or could not be graded",
-    )
-    added.add_flag("--status", "show what the running command is doing, and exit")
-    added.add_flag("--json", "print one JSON object per line")
-    added.set_defaults(way=None)
-    for point in sorted(entry_points(group=_WAYS), key=lambda point: point.name):
-        point.load()(added, where)
-    added.add_workers("submissions graded at a time", at_most=4)
-    added.add_sandbox()
-
-
-def _watch(options: argparse.Namespace) -> int:
-    course = course_of(options)
-    if options.status:
-        return _show_status(course, options.json)
-    named = course_and_assignments(options)[1] if options.assignments else ()
-    chosen = tuple(assignment.name for assignment in named)
-    require_plugged_in(course)
-    start_server(course, named or course.layout.assignments(), options.sandbox)
-    from gradekit.grading.autograde import GradingOptions
-    from gradekit.watch.loop import Watch
-    from gradekit.watch.status import Event
-    from gradekit.watch.waiting import WatchOptions
-
-    def report(event: Event) -> None:
-        print(event.as_json() if options.json else event.line(), flush=True)
-
-    grading = GradingOptions(options.workers, kernel_name=KERNELS.get(options.sandbox, ""))
-    watch = Watch(
-        course, WatchOptions(options.course_dir, chosen, options.folder, grading, options.way), report
-    )
-    return watch.run(options.once)
-
-
-def _show_status(course: "RunningCourse", as_json: bool) -> int:
-    from gradekit.watch.status import is_watched, read_status, status_lines
-
-    status, running = read_status(course.root), is_watched(course.root)
-    if as_json:
-        print(msgspec.json.encode({"running": running} | msgspec.to_builtins(status)).decode())
-    else:
-        print_lines([*status_lines(status, running), *_deadlines(course)])
-    return int(not running or bool(status.blocked or status.on_hold or status.not_graded))
-
-
-def _deadlines(course: "RunningCourse") -> "Iterator[str]":
-    from gradekit.course.course_time import CourseTime
-    from gradekit.grading.grades import deadline_lines
-
-    clock = CourseTime(config=course.config)
-    try:
-        with course.gradebook() as gradebook:
-            for name in sorted(entry.name for entry in gradebook.assignments):
-                yield from (f"{name}: {line.strip()}" for line in deadline_lines(gradebook, name, clock))
-    except CourseError as error:
-        yield str(error)

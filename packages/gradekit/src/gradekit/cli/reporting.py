@@ -1,17 +1,13 @@
-"""Commands about a graded class: table, report, comment, deal; and about its assignments: revise, deadline, extend."""
+"""Commands about a graded class: table, report, comment; and about its assignments: revise, deadline, extend."""
 
 import argparse
-import re
 from functools import cache, partial
 from pathlib import Path
 
 from gradekit.cli import Commands, at_least_one, course_and_assignments, print_json, print_lines
 from gradekit.cli.autograding import require_plugged_in
 from gradekit.course import CourseError
-from gradekit.course.printing import counted, printable, quoted
-
-_ADDRESS = "http://localhost:8888"
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+from gradekit.course.printing import quoted
 
 
 def add(commands: Commands) -> None:
@@ -36,27 +32,6 @@ def add(commands: Commands) -> None:
         action="append",
         default=[],
         help="needed if several assignments have such a group or check",
-    )
-
-
-def add_dealing(commands: Commands) -> None:
-    added = commands.add_for_assignment(
-        "deal", _deal, "deal out written answers to graders, some of them to two"
-    )
-    added.add_argument("--to", metavar="NAMES", help="the graders, such as ann,bob")
-    added.add_argument(
-        "--twice",
-        type=_share,
-        default=0.0,
-        metavar="SHARE",
-        help="share of submissions that two graders read, such as 10%%",
-    )
-    added.add_argument("--seed", type=int, default=0, help="a different number deals differently; default: 0")
-    added.add_argument(
-        "--address", default=_ADDRESS, metavar="URL", help=f"where Jupyter runs; default: {_ADDRESS}"
-    )
-    added.add_argument(
-        "--scores", type=Path, metavar="FILE", help="read the scores of second readings from a filled-in list"
     )
 
 
@@ -97,7 +72,7 @@ def _report(options: argparse.Namespace) -> int:
         report = make_report(course, table_of(assignment), earlier)
         page = write_report(assignment, report)
         print_lines([*summary_lines(report), f"  {page}", ""])
-        if report.graders and report.graders.problems:
+        if report.left_out or not all(section.complete for section in report.sections):
             code = 1
     return code
 
@@ -118,62 +93,6 @@ def _comment(options: argparse.Namespace) -> None:
     if done.written:
         lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(name)} --force")
     print_lines(lines)
-
-
-def _share(text: str) -> float:
-    found = _SHARE.fullmatch(text.strip())
-    if not found or float(found[1]) > 100:
-        raise argparse.ArgumentTypeError(f"{text} is not a share such as 10%")
-    return float(found[1]) / 100
-
-
-def _deal(options: argparse.Namespace) -> None:
-    from gradekit.report.deal import Dealt, deal_out, grader_names, read_lists, read_scores, write_lists
-    from gradekit.report.written import answers_to_grade, students_without_notebook
-
-    if (options.to is None) == (options.scores is None):
-        raise CourseError("use either --to ann,bob, to name the graders, or --scores FILE, to read a list")
-    course, (assignment,) = course_and_assignments(options)
-    dealt, answers = read_lists(assignment), answers_to_grade(course, assignment)
-    dealt.require_readable()
-    remarks = [f"  {remark}" for remark in dealt.remarks]
-    if options.scores is not None:
-        found = read_scores(options.scores, dealt)
-        scores = dealt.scores | found.scores
-        write_lists(course, assignment, Dealt(dealt.readings, scores), answers, options.address)
-        print_lines([f"{options.scores}: {counted(len(found.scores), 'score')}", *remarks])
-        print_lines(f"  {remark}" for remark in found.remarks)
-        print_lines([f"  To compare the graders: gradekit report {quoted(assignment.name)}"])
-        return
-    graders = grader_names(options.to)
-    submissions = {answer.submission for answer in answers}
-    if not submissions:
-        first = ": run `gradekit autograde` first" if course.to_do(assignment) else ""
-        raise CourseError(f"{assignment.name} has no written answers to grade{first}")
-    scored = {submission for submission, _ in dealt.scores}
-    kept = [
-        reading
-        for reading in dealt.readings
-        if reading.grader in graders or (reading.second and reading.submission in scored)
-    ]
-    readings = deal_out(submissions, graders, options.twice, options.seed, kept)
-    known = set(dealt.readings)
-    paths = write_lists(course, assignment, Dealt(readings, dealt.scores), answers, options.address)
-    print(
-        f"{assignment.name}: {counted(len(submissions), 'submission')} with {counted(len(answers), 'written answer')}"
-    )
-    for path in paths:
-        own = [reading for reading in readings if reading.grader == path.stem]
-        second, new = sum(reading.second for reading in own), len(set(own) - known)
-        parts = [f"{len(own)} submissions", *([f"{second} as second reader"] if second else [])]
-        parts += [f"{new} of them new"] if 0 < new < len(own) else []
-        print_lines([f"  {path.stem}: {', '.join(parts)}  {path}"])
-    if unread := ", ".join(map(printable, students_without_notebook(course, assignment))):
-        table = f"`gradekit table {quoted(assignment.name)}` says why"
-        print_lines([f"  left out, since no notebook of theirs could be graded ({table}): {unread}"])
-    if idle := [name for name in graders if name not in {path.stem for path in paths}]:
-        print_lines([f"  nothing for {', '.join(idle)}: all were dealt out before"])
-    print_lines(remarks)
 
 
 _DESCRIPTION = """\

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from gradekit.course.cells import exercise_name
 from gradekit.course.printing import counted, first_of, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import code_marked
-from gradekit.report.graders import Calibration, calibration, calibration_lines
 from gradekit.report.pages import DefenseFound, SimilarityFound, folder_of, page_environment, save_page
 from gradekit.report.statistics import (
     ENOUGH_STUDENTS,
@@ -38,6 +38,10 @@ from gradekit.report.statistics import (
 from gradekit.report.table import ClassTable, was_graded, write_rows
 
 _DATA = "report.json"
+#: entry points of packages that add a part, as `ReportSection` says
+_SECTIONS = "gradekit.report_sections"
+#: the part of gradekit-written, and the folder of the lists that it needs
+_GRADERS, _DEALT = "graders", "dealt"
 _TEMPLATES = Path(__file__).parent / "templates"
 #: how many the page shows; report.json has all
 _MAX_GROUPS, _MAX_MISTAKES, _MAX_NAMES, _SLOWEST = 30, 25, 12, 5
@@ -74,6 +78,28 @@ class GroupEntry:
 
 
 @dataclass(frozen=True)
+class ReportSection:
+    """A part of the report that another package adds, by an entry point in the group `gradekit.report_sections`.
+
+    Its value is a function that is called with the course and the assignment, and returns None if there is nothing to say.
+
+    Args:
+        name: of the part, in links of the page and in report.json.
+        content: a dataclass, which report.json has, and which the template calls `section.content`.
+        lines: of the summary.
+        template: writes the part of the page, with the macros of report.html.j2.
+        complete: False if something had to be left out, which the part names.
+    """
+
+    name: str
+    title: str
+    content: Any
+    lines: list[str]
+    template: Path
+    complete: bool = True
+
+
+@dataclass(frozen=True)
 class ClassReport:
     """All contents of a class report."""
 
@@ -83,7 +109,8 @@ class ClassReport:
     groups: list[GroupEntry]
     stages: list[AssignmentScores]
     behind: list[FellBehind]
-    graders: Calibration | None = None
+    sections: list[ReportSection]
+    left_out: str = ""
     similar: SimilarityFound | None = None
     defense: DefenseFound | None = None
 
@@ -130,6 +157,11 @@ def make_report(
     except CourseError:  # the previous report can't be read, and is about to be replaced
         before = {}
     groups = [_entry(course, assignment, group, before) for group in answer_groups(results)]
+    points = entry_points(group=_SECTIONS)
+    dealt, left_out = assignment.course.root / _DEALT / assignment.name, ""
+    if dealt.is_dir() and _GRADERS not in {point.name for point in points}:
+        left_out = f"left out: {dealt}, since gradekit-written, which compares the graders, is not installed"
+    sections = [point.load()(course, assignment) for point in points]
     return ClassReport(
         results,
         check_statistics(results),
@@ -137,7 +169,8 @@ def make_report(
         groups,
         progress(so_far),
         fell_behind(so_far),
-        calibration(course, assignment),
+        [found for found in sections if found is not None],
+        left_out,
         SimilarityFound.read(assignment),
         DefenseFound.read(assignment),
     )
@@ -174,7 +207,10 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
             _, middle, _ = exercise.quartiles
             scores = f"{len(exercise.scores)} scored, median {middle:g} of {exercise.points:g}"
             yield f"  {printable(exercise.title)}: {scores}, {exercise.waiting} to grade"
-    yield from calibration_lines(report.graders) if report.graders else ()
+    for section in report.sections:
+        yield from section.lines
+    if report.left_out:
+        yield f"  {report.left_out}"
     for mistake in report.re_teach[:_MAX_RE_TEACH]:
         yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"
     for never in (found.check for found in report.checks if found.never_passed):
@@ -228,7 +264,7 @@ def report_as_html(report: ClassReport) -> str:
     """The page, with its figures embedded and all text from students escaped. It has no scripts and no links out."""
     from gradekit.report import charts  # needs the extra `report`
 
-    environment = page_environment(_TEMPLATES)
+    environment = page_environment(_TEMPLATES, *(section.template.parent for section in report.sections))
     environment.filters |= {
         "percent": lambda value: "–" if value is None else f"{value:.0f} %",
         "plain": lambda value: "–" if value is None else f"{value:g}",
@@ -254,7 +290,7 @@ def report_as_html(report: ClassReport) -> str:
 
 def _as_data(report: ClassReport) -> dict[str, Any]:
     results = report.results
-    return {
+    return {section.name: asdict(section.content) for section in report.sections} | {
         "assignment": results.assignment,
         "maximum": sum(results.maximum.values()),
         "waiting": results.waiting,
@@ -273,7 +309,6 @@ def _as_data(report: ClassReport) -> dict[str, Any]:
             {"assignment": stage.assignment, "quartiles": stage.quartiles, "missing": stage.missing}
             for stage in report.stages
         ],
-        "graders": asdict(report.graders) if report.graders else None,
         "fell_behind": [asdict(one) for one in report.behind],
     }
 

@@ -20,11 +20,11 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import LocalWorkers, local_workers
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.steps import RunChecks
-from gradekit.watch.arrivals import Submitted, time_of
-from gradekit.watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, put_all_back
-from gradekit.watch.pipeline import Deadlines, Heard, History, NotGraded, Pipeline
-from gradekit.watch.status import EventKind, ListedHandIn, Reports, last_listed
-from gradekit.watch.ways import HandIn, Look, OpensWay, Refusal, Sink, Way
+from gradekit_watch.arrivals import Submitted, time_of
+from gradekit_watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, put_all_back
+from gradekit_watch.pipeline import Deadlines, Heard, History, NotGraded, Pipeline
+from gradekit_watch.status import EventKind, ListedHandIn, Reports, last_listed
+from gradekit_watch.ways import HandIn, Look, OpensWay, Refusal, Sink, Way
 
 #: between full looks, since network file systems report changes late
 LOOK_SECONDS = 30.0

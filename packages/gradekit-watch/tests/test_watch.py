@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from gradekit.grading.running_course import RunningCourse
-from gradekit.watch import arrivals, waiting
+from gradekit_watch import arrivals, waiting
+from gradekit_watch.status import WatchStatus, status_lines
 
 from .watching import FIRST, RIGHT, TRIPLE, exchange_of, nothing
 
@@ -257,3 +258,9 @@ def test_changed_checks_and_settings_are_read_again(exchange):
     assert "Any size will do." in exchange.page(pages[0])
     assert "Each size will do." in exchange.page(pages[1])
     assert "6 of 7 left" in exchange.page(pages[2])
+
+
+def test_the_status_shows_no_past_moment_in_the_future():
+    now = datetime(2026, 11, 25, 12, 5, 20, tzinfo=UTC)
+    (line, *_) = status_lines(WatchStatus(started=now, updated=now), running=True)
+    assert line.count("12:05 UTC") == 2

@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 
-from gradekit.course import Assignment, CourseError
+from gradekit.course import Assignment
 from gradekit.course.printing import counted, printable
 from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.deal import Dealt, SecondScore, read_lists
+from gradekit.report.class_report import ReportSection
 from gradekit.report.statistics import quartiles
-from gradekit.report.written import WrittenAnswer, answers_to_grade
+from gradekit_written.deal import Dealt, SecondScore, read_lists
+from gradekit_written.written_answers import WrittenAnswer, answers_to_grade
 
 #: with at least this many answers, a difference between graders may be more than chance
 ENOUGH_ANSWERS = 10
@@ -21,6 +23,7 @@ CLOSE = 1.0
 _ROUNDING = 1e-6
 #: characters of an item in the terminal
 _SHOWN = 60
+_TEMPLATE = Path(__file__).parent / "templates" / "graders.html.j2"
 _FEW = "Too few answers to judge."
 
 
@@ -103,12 +106,18 @@ class Calibration:
     remarks: list[str] = field(default_factory=list)
 
 
-def calibration(course: RunningCourse, assignment: Assignment) -> Calibration | None:
-    """Compare the graders of an assignment; None if nothing was dealt out.
+def section_of_graders(course: RunningCourse, assignment: Assignment) -> ReportSection | None:
+    """The part of the class report that compares the graders."""
+    found = calibration(course, assignment)
+    if found is None:
+        return None
+    return ReportSection(
+        "graders", "Graders", found, list(calibration_lines(found)), _TEMPLATE, not found.problems
+    )
 
-    Raises:
-        CourseError: NLTK is needed, and not installed.
-    """
+
+def calibration(course: RunningCourse, assignment: Assignment) -> Calibration | None:
+    """Compare the graders of an assignment; None if nothing was dealt out."""
     dealt = read_lists(assignment)
     if not dealt.readings and not dealt.problems:
         return None
@@ -130,17 +139,11 @@ def chance_corrected(ratings: Sequence[tuple[str, str, bool]]) -> float | None:
 
     Returns:
         None if all ratings are equal, since then no agreement is more than chance.
-
-    Raises:
-        CourseError: NLTK, of the extra `report`, is not installed.
     """
     if len({given for *_, given in ratings}) < 2:
         return None
-    try:
-        from nltk.metrics.agreement import AnnotationTask  # which takes a second
-    except ModuleNotFoundError as error:
-        needs = f"comparing graders needs {error.name}, which is not installed"
-        raise CourseError(f'{needs}: pip install "gradekit[report]"') from None
+    from nltk.metrics.agreement import AnnotationTask  # which takes a second
+
     task = AnnotationTask(list(ratings))
     return float(task.kappa() if len(task.C) == 2 else task.alpha())
 

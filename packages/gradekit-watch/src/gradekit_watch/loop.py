@@ -35,11 +35,11 @@ from gradekit.course.printing import printable
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.verdict.tries import fault_lines
-from gradekit.watch.arrivals import time_of
-from gradekit.watch.pipeline import Blocked, Deadlines, GradedHandIn, NotGraded, away, no_space
-from gradekit.watch.status import Event, EventKind, Reports, last_listed, locked
-from gradekit.watch.waiting import Waiting, WatchedCourse, WatchOptions
-from gradekit.watch.ways import HandIn
+from gradekit_watch.arrivals import time_of
+from gradekit_watch.pipeline import Blocked, Deadlines, GradedHandIn, NotGraded, away, no_space
+from gradekit_watch.status import Event, EventKind, Reports, last_listed, locked
+from gradekit_watch.waiting import Waiting, WatchedCourse, WatchOptions
+from gradekit_watch.ways import HandIn
 
 POLL_SECONDS = 0.5
 #: between two steps while nothing can be written

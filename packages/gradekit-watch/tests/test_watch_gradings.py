@@ -8,7 +8,7 @@ import pytest
 
 from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
-from gradekit.watch.waiting import Gradings
+from gradekit_watch.waiting import Gradings
 
 from .watching import RIGHT
 

@@ -19,15 +19,15 @@ from gradekit.course.printing import defused, first_of, printable, quoted
 from gradekit.course.rubrics import RubricItem, numbered_items, rubric_items, rubric_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import Room
-from gradekit.report.pages import (
+from gradekit.report.pages import save_page
+from gradekit_written.answer_pages import (
     AnswerOnPage,
     answer_as_html,
     class_room,
     page_of_answers,
     question_as_html,
-    save_page,
 )
-from gradekit.report.written import AnswerAsRead, AnswerReader, WrittenAnswer
+from gradekit_written.written_answers import AnswerAsRead, AnswerReader, WrittenAnswer
 
 _FOLDER = "dealt"
 #: entry in the column `score` for a first reading, whose scores are in nbgrader's gradebook

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.watch import arrivals
-from gradekit.watch.arrivals import Inbound, Submitted
-from gradekit.watch.waiting import Queue
-from gradekit.watch.ways import HandIn
+from gradekit_watch import arrivals
+from gradekit_watch.arrivals import Inbound, Submitted
+from gradekit_watch.waiting import Queue
+from gradekit_watch.ways import HandIn
 
 TIME = "2026-01-10 12:00:00.000000 UTC"
 
@@ -344,3 +344,15 @@ def test_a_folder_that_takes_long_to_look_at_is_looked_at_again_when_a_hand_in_m
     assert place.look().incomplete
     clock.now += arrivals.FOLDER_SECONDS
     assert place.changed()
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "arrived", "seconds"),
+    [(-3, -2, 2), (-400 * 86400, -5, 5), (-4, None, 4), (60, -5, 5), (60, None, 0), (-5, 60, 5)],
+)
+def test_a_hand_in_waits_since_it_arrived_whatever_its_time_says(tmp_path, handed_in, arrived, seconds):
+    now = datetime(2026, 11, 25, 12, tzinfo=UTC)
+    when = now + timedelta(seconds=handed_in)
+    came = None if arrived is None else now + timedelta(seconds=arrived)
+    assert HandIn("ada", "a1", when, tmp_path, arrived=came).waited(now) == seconds
+    assert HandIn("ada", "a1", when, tmp_path, copied=came).waited(now) == seconds

@@ -45,8 +45,8 @@ from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.page.check_table import deadline_of
 from gradekit.submission.extra_files import is_notebook, move_up, put_endings_right
 from gradekit.verdict.grade import points_of
-from gradekit.watch.arrivals import time_of
-from gradekit.watch.ways import HandIn, PageOf, Sink, Way
+from gradekit_watch.arrivals import time_of
+from gradekit_watch.ways import HandIn, PageOf, Sink, Way
 
 
 class NotGraded(Exception):

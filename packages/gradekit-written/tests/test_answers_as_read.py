@@ -9,12 +9,22 @@ import pytest
 from nbformat import v4
 
 from gradekit.page.displayed import Room
-from gradekit.report.pages import AnswerOnPage, answer_as_html, class_room, page_of_answers
-from gradekit.report.written import AnswerAsRead, AnswerReader, Passage, answers_to_grade
 from gradekit.verdict.opened import open_notebook
+from gradekit_written.answer_pages import AnswerOnPage, answer_as_html, class_room, page_of_answers
+from gradekit_written.written_answers import AnswerAsRead, AnswerReader, Passage, answers_to_grade
 
-from .tiny_course import TinyCourse
-from .written_class import ANSWERS, DEFENSE, FIRST, PASTED, SECOND, STEP, WHOLE, base64_png, make_class
+from ...gradekit.tests.tiny_course import TinyCourse
+from ...gradekit.tests.written_class import (
+    ANSWERS,
+    DEFENSE,
+    FIRST,
+    PASTED,
+    SECOND,
+    STEP,
+    WHOLE,
+    base64_png,
+    make_class,
+)
 
 #: students whose answers are nothing but words
 COMPARED = {

@@ -19,9 +19,9 @@ from nbgrader.utils import notebook_hash
 from gradekit.attempts import Attempts
 from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
-from gradekit.watch.loop import Watch
-from gradekit.watch.status import Event, EventKind
-from gradekit.watch.waiting import WatchOptions
+from gradekit_watch.loop import Watch
+from gradekit_watch.status import Event, EventKind
+from gradekit_watch.waiting import WatchOptions
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"

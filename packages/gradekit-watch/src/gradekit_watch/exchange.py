@@ -24,8 +24,8 @@ from traitlets.config import Config
 
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
-from gradekit.watch.arrivals import Inbound
-from gradekit.watch.ways import HandIn, PageOf, Sink
+from gradekit_watch.arrivals import Inbound
+from gradekit_watch.ways import HandIn, PageOf, Sink
 
 _REPLACED, _REMOVED = "replaced", "removed"
 

@@ -17,9 +17,9 @@ from gradekit.attempts import Attempts, Page
 from gradekit.grading import write
 from gradekit.grading.write import AutogradeOne
 from gradekit.nbgrader_plugin import collecting
-from gradekit.watch import loop, waiting
-from gradekit.watch.pipeline import Pipeline
-from gradekit.watch.status import locked, read_status, status_lines
+from gradekit_watch import loop, waiting
+from gradekit_watch.pipeline import Pipeline
+from gradekit_watch.status import locked, read_status, status_lines
 
 from .watching import (
     FIRST,
@@ -343,3 +343,24 @@ def test_a_file_that_is_no_notebook_has_no_points_in_the_log(exchange, capfd):
     assert exchange.watch() == 1
     assert "ada 01_double: nothing could be graded, page released after" in capfd.readouterr().out
     assert "unreadable" in exchange.page(folder)
+
+
+@pytest.mark.slow
+def test_watch_releases_the_pages_and_says_so_once_for_each_hand_in(generated, tmp_path, capfd):
+    exchange = exchange_of(generated, tmp_path / "exchange")
+    checks = generated.checks.read_text()
+    generated.checks.write_text(
+        checks.replace('"""\n', '"""\n    assert student.double(1) == 2, secret_of\n', 1)
+    )
+    ada, cyd = exchange.hand_in("ada", TRIPLE), exchange.hand_in("cyd", RIGHT)
+    assert exchange.watch() == 1
+    printed = capfd.readouterr().out
+    assert printed.count("A check is at fault") == 1
+    assert "secret_of" in printed
+    assert "could not be graded automatically" in exchange.page(ada)
+    assert "could not be graded automatically" not in exchange.page(cyd)
+    assert exchange.watch() == 0
+    assert "A check is at fault" not in capfd.readouterr().out
+    generated.checks.write_text(checks)
+    assert generated.gradekit("regrade", "01_double") == 0
+    assert generated.grades()["ada"]["test_double"] == (3, None, False)

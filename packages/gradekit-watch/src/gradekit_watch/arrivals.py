@@ -15,7 +15,7 @@ from gradekit.course.operating_system import name_of_owner
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
 from gradekit.submission.extra_files import SECRET, TIMESTAMP, NotATime, is_notebook, time_handed_in, time_in
-from gradekit.watch.ways import HandIn, Look, Refusal, Source
+from gradekit_watch.ways import HandIn, Look, Refusal, Source
 
 #: a hand-in by an old nbgrader, which writes no secret, is complete after this many seconds without a change
 OLD_CLIENT_SECONDS = 10.0

@@ -3,20 +3,19 @@
 import csv
 import re
 import shutil
-import sys
 from collections import Counter
 
 import pytest
 
-from gradekit.cli.reporting import _share
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell
 from gradekit.course.rubrics import RubricItem
-from gradekit.report.deal import Reading, SecondScore, deal_out, grader_names
-from gradekit.report.graders import _items, _Scored, calibration, chance_corrected
-from gradekit.report.written import WrittenAnswer
+from gradekit_written.cli import _share
+from gradekit_written.deal import Reading, SecondScore, deal_out, grader_names
+from gradekit_written.graders import _items, _Scored, calibration, chance_corrected
+from gradekit_written.written_answers import WrittenAnswer
 
-from .tiny_course import RIGHT, RIGHT_HALF
+from ...gradekit.tests.tiny_course import RIGHT, RIGHT_HALF
 
 STUDENTS = [f"s{number:02}" for number in range(12)]
 NAMES = [f"n{number:02}" for number in range(23)]
@@ -217,6 +216,19 @@ def test_a_filled_in_list_is_read_back_and_the_report_compares_the_graders(writt
     assert '<section id="graders">' in page and "Answers graded twice" in page
 
 
+def test_where_the_package_is_missing_the_report_names_the_lists_that_it_leaves_out(
+    written, capsys, monkeypatch
+):
+    deal(written, "--to", "ann,bob")
+    monkeypatch.setattr("gradekit.report.class_report.entry_points", lambda group: [])
+    capsys.readouterr()
+    assert written.gradekit("report", "01_double") == 1
+    assert (
+        f"  left out: {written.root / 'dealt' / '01_double'}, since gradekit-written, which compares the graders, "
+        "is not installed\n"
+    ) in capsys.readouterr().out
+
+
 def test_without_dealing_the_report_has_no_graders(written):
     assert calibration(written.running, written.assignment) is None
 
@@ -285,12 +297,6 @@ def test_more_graders_are_compared_by_alpha_as_computed_by_hand():
 def test_if_everybody_or_nobody_has_an_idea_there_is_no_agreement_beyond_chance():
     assert chance_corrected(ratings(ann="111", bob="111")) is None
     assert chance_corrected(ratings(ann="000", bob="000", cy="000")) is None
-
-
-def test_without_the_library_it_is_said_how_to_install_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "nltk.metrics.agreement", None)
-    with pytest.raises(CourseError, match=r'which is not installed: pip install "gradekit\[report\]"'):
-        chance_corrected(ratings(ann="10", bob="01"))
 
 
 def scored_twice(number, comment, score, second):

@@ -8,17 +8,17 @@ import pytest
 from nbformat import v4
 
 from gradekit.course.files import is_defense_file
-from gradekit.report.pages import text_shown
-from gradekit.report.written import AnswerAsRead, Passage, WrittenAnswer
 from gradekit_integrity.defend.collecting import _beside
-from gradekit_integrity.written.suggesting import (
+from gradekit_written.answer_pages import text_shown
+from gradekit_written.suggesting import (
     GradedText,
     Suggestion,
     nearest_graded,
     suggesters,
     suggestion_from,
 )
-from gradekit_integrity.written.written_questions import (
+from gradekit_written.written_answers import AnswerAsRead, Passage, WrittenAnswer
+from gradekit_written.written_questions import (
     AnswerText,
     WrittenQuestion,
     alike_groups,

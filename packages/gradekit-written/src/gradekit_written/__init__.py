@@ -1,0 +1,1 @@
+"""Written answers: dealt out to graders, shown next to each other with suggestions, and how graders compare."""
