@@ -108,6 +108,16 @@ def what_self_attention_of_an_encoder_layer_reads(EncoderLayer):
     assert all(part == [[[1, 1]]] for part in read), "Dropout acts on the input of self-attention."
 
 
+@try_it("test_encoder_layer")
+def a_layer_keeps_its_order(EncoderLayer):
+    """A post-norm layer ends in a norm, so its vectors have the mean 0, also after another layer was made."""
+    post = EncoderLayer(4, 2, 3, norm_first=False)
+    EncoderLayer(4, 2, 3, norm_first=True)
+    means = post(torch.eye(4)[None]).mean(dim=-1)
+    print("These means should be 0:", means)
+    assert torch.allclose(means, torch.zeros(1, 4), atol=1e-5), "The norm isn't last."
+
+
 # --------------------------------------------------------------------------------------------- exercise 3
 @try_it("test_decoder_layer")
 def a_one_and_a_seven(DecoderLayer):

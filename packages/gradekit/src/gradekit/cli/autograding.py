@@ -280,10 +280,10 @@ def _conclusion(table: "ClassTable", problems: list[str], any_new: bool) -> Iter
 
 def _notes(table: "ClassTable", problems: list[str]) -> Iterator[str]:
     """Sentences about what a person has to look at, new or not."""
-    from gradekit.report.table import GRADED_BEFORE, LEFT_OUT, removed_lines
+    from gradekit.report.table import GRADED_BEFORE, EXCLUDED, removed_lines
     from gradekit.verdict.results import Status
 
-    nothing_to_do = Status.GRADED, Status.MISSING, LEFT_OUT, GRADED_BEFORE
+    nothing_to_do = Status.GRADED, Status.MISSING, EXCLUDED, GRADED_BEFORE
     if any(row.status == GRADED_BEFORE for row in table.rows):
         name = quoted(table.assignment)
         yield (

@@ -31,7 +31,7 @@ NOT_AUTOGRADED = "not autograded"
 #: by nbgrader itself, before gradekit was plugged in
 GRADED_BEFORE = "graded by nbgrader"
 #: by c.CourseDirectory.student_id_exclude
-LEFT_OUT = "left out"
+EXCLUDED = "left out"
 PARTLY_HANDED_IN = "partly handed in"
 #: students who were removed from the gradebook after their work was graded, as when they leave the course
 NOT_IN_GRADEBOOK = "not in the gradebook"
@@ -285,7 +285,7 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
         folder = course.submitted(student, assignment.name)
         status = NOT_AUTOGRADED if notebooks_in(folder) else Status.MISSING
         if course.is_left_out(student):
-            status = LEFT_OUT
+            status = EXCLUDED
         row = Row(student, status, dict.fromkeys(maximum), in_gradebook=student in known)
         before = not found and any(score is not None for score in points.get(student, {}).values())
         if before and course.graded_before(student, assignment.name):
