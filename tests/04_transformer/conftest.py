@@ -298,6 +298,9 @@ def assert_equals_torch(reference, draw, make_layer, /, kind, norm_first, *input
         x, *memory = (draw.normal(batch, length, heads * width) for _ in inputs)
         context = name + "compared with the output of torch's layer with your weights,"
         assert_close(layer(x, *memory), twin(x, *memory), name="output", context=context, atol=ATOL)
+    single = draw.normal(batch, 1, heads * width)
+    context = "for sequences of length 1, compared with the output of torch's layer with your weights,"
+    assert_close(layer(single, *memory), twin(single, *memory), name="output", context=context, atol=ATOL)
     long = draw.normal(1, 521, heads * width)
     long[0, 0, 0] = 40
     long[0, 3] = 0  # an ordinary vector, too
@@ -430,6 +433,11 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
         added = load(layer, ones | own).train()(*inputs) - inputs[0]
         added = torch.where(added.abs() < ATOL, 0.0, added)
         assert_dropped_singly(added, name=one, context="of 8 sequences in training, as it is added")
+        again = layer(*inputs, seed=1) - inputs[0]
+        if torch.where(again.abs() < ATOL, 0.0, again).equal(added):
+            fail(
+                f"Two calls in training drop the same numbers of what {one} adds. Draw in each call which ones are dropped."
+            )
         if one != "feed_forward":  # its hidden entries are dropped, too
             kept, context = added[added != 0], f"in training, minus {name}, where {one} returned 1"
             context += " and dropout=0.5 left it,"

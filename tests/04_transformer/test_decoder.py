@@ -2,11 +2,31 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_differs, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_differs, assert_shape, assert_varies, in_kernel, points
 
 ATOL = 1e-4  # allows a different epsilon in the final norm
 MINUS = ", minus the output of your own layers called in sequence"
 KEY = "output, less what your own layers give one after the other"  # the key of the recorded values
+WATCH = """
+import torch
+
+def memory_is_kept(decoder, tgt, memory):
+    '''For each input of a cross-attention that has the memory's shape, whether it is the memory.'''
+    found = []
+
+    def note(part, args, kwargs):
+        inputs = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.Tensor)]
+        found.extend(torch.equal(each, memory) for each in inputs if each.shape == memory.shape)
+
+    parts = [part for name, part in decoder.named_modules() if name.endswith("cross_attn")]
+    hooks = [part.register_forward_pre_hook(note, with_kwargs=True) for part in parts]
+    decoder(tgt, memory)
+    for hook in hooks:
+        hook.remove()
+    return found
+"""
+
+watch = in_kernel(WATCH)
 
 
 def causal(length):
@@ -78,6 +98,11 @@ def test_pads_of_the_target_are_hidden(reference, make_stack):
             context=f"{MINUS} with the target mask (pad_idx={pad_idx}),",
             key=f"{KEY} with the target mask (pad {pad_idx}),",
         )
+
+        one, seen = tgt[:1], real[:1]
+        output, right = decoder(one, memory[:1]), steps(one, memory[:1], seen.unsqueeze(1) & causal(7), None)
+        context = f"of the real tokens of one sequence with padding, pad_idx={pad_idx}, compared with your own layers,"
+        assert_close(output[seen], right[seen], name="output", context=context, atol=ATOL)
 
         turned, seen = tgt.flip(0), real.flip(0)
         gap = decoder(turned, memory) - steps(turned, memory, seen.unsqueeze(1) & causal(7), None)
@@ -151,7 +176,7 @@ def test_order_matters(student, draw, make_stack, assert_nothing_cut):
 
 
 @points(1)
-def test_embeddings_and_dropout(student, reference, assert_all_dropped):
+def test_embeddings_and_dropout(student, reference, assert_all_dropped, watch):
     """Embeddings start with standard deviation 1/√d; the padding row is zero and stays so; dropout is as in the encoder."""
     for d_model in (16, 64):
         decoder = student.Decoder(500, d_model, 2, 5, 1, 13, pad_idx=3)
@@ -176,6 +201,10 @@ def test_embeddings_and_dropout(student, reference, assert_all_dropped):
     assert_close(output, without(tgt, memory), name="output", context=context)
     assert_varies(output, name="output", context="after eval()")
     assert_all_dropped("Decoder", tgt, memory)
+    assert all(watch.memory_is_kept(decoder.train(), tgt, memory)), (
+        "In training with dropout=0.5, cross-attention doesn't get the memory as it was passed to the decoder. Dropout acts on the "
+        "sum of embeddings and positions, and in the layers."
+    )
 
 
 @points(1)

@@ -84,6 +84,9 @@ def test_dropout(student, reference, draw, renew):
     weights |= {"linear1.bias": torch.zeros(32), "linear2.bias": torch.zeros(8)}
     dropped = network.load_state(weights, strict=False).train()(torch.ones(4, 6, 8))
     assert_dropped_singly(dropped, name="hidden vector", context="of 4 sequences of 6 positions in training")
+    assert not dropped.equal(network(torch.ones(4, 6, 8), seed=1)), (
+        "Two calls in training drop the same entries. Draw in each call which ones are dropped, as `nn.Dropout` does."
+    )
     kept = dropped[dropped != 0]
     context = "in training with dropout=0.5, where a hidden entry was 1 and is not dropped,"
     assert_close(kept, torch.full_like(kept, 2.0), name="output", context=context)

@@ -6,12 +6,14 @@ import torch.nn.functional as F
 from gradekit.checks import assert_close, assert_model_kept, assert_shape, fail, for_checks, points
 
 SIZES = (6, 3, 5, 2, 13)  # d_model, num_heads, d_ff, num_layers, max_seq_len
+DEFAULTS = (32, 4, 64, 1, 64)
 
 
 @for_checks
-def make_model(student, renew, /, src_vocab_size, tgt_vocab_size, seed=0, **options):
+def make_model(student, renew, /, src_vocab_size, tgt_vocab_size, seed=0, sizes=SIZES, **options):
     """The student's Transformer with new weights, and the same steps made of the student's own Encoder and Decoder."""
-    model = student.Transformer(src_vocab_size, tgt_vocab_size, *SIZES, **options)
+    given = () if sizes == DEFAULTS else sizes
+    model = student.Transformer(src_vocab_size, tgt_vocab_size, *given, **options)
     student.Transformer(5, 5, pad_idx=1, dropout=0.9, norm_first=False)  # must have no effect on it
     values = renew(model, seed)
     for name in ("encoder.", "decoder.", "output."):
@@ -25,7 +27,7 @@ def make_model(student, renew, /, src_vocab_size, tgt_vocab_size, seed=0, **opti
         return F.linear(output, values["output.weight"], values.get("output.bias"))
 
     def own(kind, vocab_size):
-        part = student.call(kind, vocab_size, *SIZES, **options).value
+        part = student.call(kind, vocab_size, *sizes, **options).value
         prefix, known = f"{kind.lower()}.", part.parameters()
         mine = {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
         return part.load_state({name: value for name, value in mine.items() if name in known})
@@ -73,6 +75,8 @@ def test_pads(reference, make_model):
             context=f"with pad_idx={pad_idx}",
             key=f"logits, less those of your own parts (pad {pad_idx}),",
         )
+        context = f"for one sequence with padding, pad_idx={pad_idx}, compared with those of your own parts,"
+        assert_close(model(src[:1], tgt[:1]), steps(src[:1], tgt[:1]), name="logits", context=context)
         for sources, targets in ((src, tgt[:, :1]), (src[:, :1], tgt)):  # as in the first step of writing
             lengths = f"a source of {sources.shape[1]} and a target of {targets.shape[1]} tokens"
             context = f"for {lengths}, with pad_idx={pad_idx}, compared with those of your own parts,"
@@ -90,6 +94,13 @@ def encode(model, src):
 
 def decode(model, tgt, memory, mask):
     return model.decode(tgt, memory, mask)
+
+def encode_changed(model, src):
+    '''The memory of src after its ids have changed, and that of the same ids in a new tensor.'''
+    src = src.clone()
+    model.encode(src)
+    src.copy_(src.flip(1))
+    return model.encode(src)[0], model.encode(src.clone())[0]
 """
     )
     src, tgt = draw.integers(1, 11, (2, 7)), draw.integers(1, 8, (2, 4))
@@ -104,6 +115,9 @@ def decode(model, tgt, memory, mask):
     assert not masked[0].allclose(logits[0]), (
         "A different memory_mask does not change the logits of `decode`. Do you pass it to the decoder?"
     )
+    found, right = calls.encode_changed(model, src)
+    context = "of a second call of `encode`, after the ids in the same tensor have changed,"
+    assert_close(found, right, name="memory", context=context)
     assert_model_kept(student, model, lambda: calls.call("encode", model, src))
     assert_model_kept(student, model, lambda: calls.call("decode", model, tgt, memory, mask))
 
@@ -122,7 +136,7 @@ def test_logits_are_not_probabilities(student, draw, make_model):
 
 
 @points(2)
-def test_sizes_and_defaults(student, draw, shapes_of):
+def test_sizes_and_defaults(student, draw, make_model, shapes_of):
     """All sizes and options reach both halves, and the defaults match the signature."""
 
     def right(src_size, tgt_size, d_model=32, d_ff=64, num_layers=1, norm_first=True):
@@ -158,6 +172,11 @@ def test_sizes_and_defaults(student, draw, shapes_of):
         )
         rows, context = torch.cat([table[:3], table[4:]]), f"spread of the {half}'s embeddings at width 16"
         assert_close(rows.std().item(), 1 / 4, context=context, rtol=0.05)
+
+    model, steps = make_model(9, 7, sizes=DEFAULTS)
+    src, tgt = draw.integers(1, 9, (2, 7)), draw.integers(1, 7, (2, 5))
+    context = "with the default sizes, compared with those of your own parts,"
+    assert_close(model(src, tgt), steps(src, tgt), name="logits", context=context)
 
     src = draw.integers(1, 7, (2, 64))
     assert_shape(student.Transformer(9, 7)(src, src), (2, 64, 7), name="logits", context="at 64 positions")

@@ -67,6 +67,8 @@ def test_no_match_no_score(student, assert_bleu):
         "empty": [],
     }.items():
         assert_bleu(student.corpus_bleu([candidate], [meant]), name="BLEU", context=f", {what}")
+    found = student.corpus_bleu([["don't", "saw", "a-b", "x"]], [["don't", "see", "a-b", "x"]])
+    assert_bleu(found, name="BLEU", context=", no 4-gram right, marks inside tokens such as don't")
     assert_bleu(student.corpus_bleu([], []), name="BLEU", context="of an empty corpus")
     for size in (1, 3):
         copies = [meant[:length] for length in range(1, 4)][-size:]

@@ -50,9 +50,14 @@ def test_length(student, helper, reference):
     for context, sentences in {"": SENTENCES, "of a smaller one": SENTENCES[:2]}.items():
         length = helper.length(student.Vocabulary(sentences))
         reference.assert_close(length, name="len", context=context)
-    for sentences, right in {"[]": 4, "[[], ['owl'], []]": 5}.items():
-        length = helper.length(student.Vocabulary([] if right == 4 else [[], ["owl"], []]))
-        assert length == right, f"For the sentences {sentences}, len should be {right}, but is {length}."
+    many = [f"w{number}" for number in range(3000)]
+    for what, sentences in {
+        "the sentences []": [],
+        "the sentences [[], ['owl'], []]": [[], ["owl"], []],
+        "a sentence of 3000 different words": [many],
+    }.items():
+        length, right = helper.length(student.Vocabulary(sentences)), 4 + sum(map(len, sentences))
+        assert length == right, f"For {what}, len should be {right}, but is {length}."
 
 
 @points(3)
@@ -85,6 +90,12 @@ def test_min_count(student, helper, assert_list, reference):
             ids = [3 if index == 3 else 1 for index in ids]
         assert_list(ids, name="ids", context=f"in which 1 is a known word, for min_count={least}")
         reference.assert_close(helper.length(vocabulary), name="len", context=f"for min_count={least}")
+    vocabulary = student.Vocabulary([["Fox", "bee"], ["fox", "bee"]], min_count=2)
+    ids = helper.encode(vocabulary, ["Fox", "fox", "bee"])
+    if isinstance(ids, list):
+        ids = [3 if index == 3 else 1 for index in ids]
+    context = "in which 1 is a known word, where Fox and fox occur once each, for min_count=2"
+    assert_list(ids, name="ids", context=context)
 
 
 @points(2)
