@@ -90,6 +90,11 @@ def test_attention(student, reference, draw):
         expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         context = f"with a mask of 0 and -inf, of shape {tuple(mask.shape)}"
         assert_close(output, expected, name="output", context=context, atol=1e-4)
+    _, weights = student.attention_with_additive_mask(1e6 * q, k, v, added)
+    hidden = weights[~mask.expand_as(weights)]
+    assert (hidden == 0).all(), (
+        "With scores in the millions, a key that M hides with -inf has a weight above 0."
+    )
 
 
 @points(1)

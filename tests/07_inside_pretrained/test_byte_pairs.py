@@ -111,6 +111,11 @@ def test_join_pair_edges(student, helper, numbers):
         assert found == right_join(ids, (6, 6), 7), (
             f"join_pair returns {found} for {ids} and the pair (6, 6)."
         )
+    for new_id in (-1, 10**9):
+        found = numbers(student.join_pair([6, 6, 5, 6, 6], (6, 6), new_id))
+        assert found == [new_id, 5, new_id], (
+            f"join_pair returns {found} for [6, 6, 5, 6, 6], the pair (6, 6) and the new id {new_id}."
+        )
     ids = [6, 6, 5, 6, 6]
     assert helper.after(student.get("join_pair"), ids, (6, 6), 7) == ids, (
         "join_pair changed the list that it was given. Make a new one."

@@ -137,6 +137,9 @@ def test_without_gradients(student, tiny, tokens, draw, assert_evaluated):
     assert_unchanged(student.call("next_token_probabilities", model, ids))
     assert_unchanged(student.call("generate_step", model, tokenizer, ids))
     assert_evaluated(model)
+    # gradients that the caller has switched off stay so: what is left switched on fails
+    student.call("next_token_probabilities", model, ids, no_grad=True)
+    student.call("generate_step", model, tokenizer, ids, no_grad=True)
     for call in (
         lambda: student.call("next_token_probabilities", model, ids),
         lambda: student.call("generate_step", model, tokenizer, ids),

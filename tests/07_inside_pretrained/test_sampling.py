@@ -4,7 +4,23 @@ import functools
 
 import torch
 
-from gradekit.checks import assert_close, assert_model_kept, assert_shape, assert_unchanged, fail, points
+from gradekit.checks import (
+    assert_close,
+    assert_model_kept,
+    assert_shape,
+    assert_unchanged,
+    fail,
+    for_checks,
+    points,
+)
+
+
+@for_checks
+def likeliest(last_logits, /, table, ids, count):
+    """The ids, followed by the likeliest token of each of `count` steps, for a TinyModel with this table."""
+    for _ in range(count):
+        ids = torch.cat([ids, last_logits(table, ids).argmax(dim=-1, keepdim=True)], dim=1)
+    return ids
 
 
 @points(2, see="From probabilities to a text")
@@ -80,7 +96,7 @@ def test_logits_unchanged(student, draw):
 
 
 @points(3, see="From probabilities to a text")
-def test_greedy(student, reference, tiny, draw, last_logits):
+def test_greedy(student, reference, tiny, draw, likeliest):
     """At temperature 0, which is the default, generate_n_tokens appends the most likely token at every step."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = reference.integers("ids", 0, 23, (3, 4))
@@ -92,31 +108,26 @@ def test_greedy(student, reference, tiny, draw, last_logits):
         if shape == (2, 5):  # logits as large as those of real models, or larger
             table = 40 * table
             model = tiny.TinyModel(table)
-        right = draw.integers(0, 43, shape)
-        found = student.generate_n_tokens(model, right, 3)
-        for _ in range(3):
-            right = torch.cat([right, last_logits(table, right).argmax(dim=-1, keepdim=True)], dim=1)
-        assert_close(found, right, name="ids", context=f"after ids of shape {shape}")
+        ids = draw.integers(0, 43, shape)
+        found = student.generate_n_tokens(model, ids, 3)
+        assert_close(found, likeliest(table, ids, 3), name="ids", context=f"after ids of shape {shape}")
 
     prompt = torch.arange(10).view(2, 5)
-    for likeliest in (0, 42):
+    for token in (0, 42):
         table = draw.normal(43, 43)
-        table[:, likeliest] = 9
+        table[:, token] = 9
         found = student.generate_n_tokens(tiny.TinyModel(table), prompt, 4)
-        longer = torch.cat([prompt, torch.full((2, 4), likeliest)], dim=1)
-        assert_close(
-            found, longer, name="ids", context=f"where the likeliest of 43 tokens is always {likeliest}"
-        )
+        longer = torch.cat([prompt, torch.full((2, 4), token)], dim=1)
+        assert_close(found, longer, name="ids", context=f"where the likeliest of 43 tokens is always {token}")
     table = torch.eye(5).roll(1, dims=1)  # writes each of five tokens
-    expected = prompt = torch.tensor([[0, 1], [2, 3]])
-    for _ in range(12):
-        expected = torch.cat([expected, last_logits(table, expected).argmax(dim=-1, keepdim=True)], dim=1)
-    assert_close(
-        student.generate_n_tokens(tiny.TinyModel(table), prompt, 12),
-        expected,
-        name="ids",
-        context="of a model that writes each of its five tokens, 0 included,",
-    )
+    prompt = torch.tensor([[0, 1], [2, 3]])
+    found = student.generate_n_tokens(tiny.TinyModel(table), prompt, 12)
+    context = "of a model that writes each of its five tokens, 0 included,"
+    assert_close(found, likeliest(table, prompt, 12), name="ids", context=context)
+    table = draw.normal(43, 43)
+    table[:, 0] = -9  # after a 0, this model would write it for ever
+    found = student.generate_n_tokens(tiny.TinyModel(table), prompt, 60)
+    assert_close(found, likeliest(table, prompt, 60), name="ids", context="of 60 new tokens")
 
 
 @points(2)
@@ -136,7 +147,7 @@ def test_sees_the_whole_sequence(student, tiny, draw, assert_int64):
 
 
 @points(3, see="From probabilities to a text")
-def test_draws(student, tiny, draw, last_logits):
+def test_draws(student, tiny, draw, last_logits, likeliest):
     """Above temperature 0, each sequence gets its own draws, with the right frequencies, for every temperature and top_k."""
     table, ids = 1.5 * draw.normal(6, 6), draw.integers(0, 6, (1, 3)).repeat(2, 1)
     ids[1, -1] = (ids[0, -1] + 1) % 6
@@ -170,13 +181,8 @@ def test_draws(student, tiny, draw, last_logits):
         "Token 4 has a probability of 1 at each of three steps, but another one was drawn. It may be drawn again and again."
     )
     drawn = student.generate_n_tokens(model, ids, 5, temperature=20.0, top_k=1)
-    likeliest = ids
-    for _ in range(5):
-        best = last_logits(table, likeliest).argmax(dim=-1, keepdim=True)
-        likeliest = torch.cat([likeliest, best], dim=1)
-    assert_close(
-        drawn, likeliest, name="ids", context="with top_k=1, which leaves the likeliest at each step"
-    )
+    context = "with top_k=1, which leaves the likeliest at each step"
+    assert_close(drawn, likeliest(table, ids, 5), name="ids", context=context)
     wide = tiny.TinyModel(torch.linspace(0, 1, 83).repeat(83, 1))
     drawn = student.generate_n_tokens(wide, torch.zeros(8000, 1, dtype=torch.long), 1, temperature=1.0)
     count = len(drawn[:, -1].unique())
@@ -198,6 +204,8 @@ def test_without_gradients(student, tiny, draw, assert_evaluated):
     assert_unchanged(student.call("generate_n_tokens", model, ids, 3, temperature=0.8, top_k=4))
     assert_evaluated(model)
     for temperature in (0.0, 0.8):
+        # gradients that the caller has switched off stay so: what is left switched on fails
+        student.call("generate_n_tokens", model, ids, 2, temperature=temperature, no_grad=True)
         call = functools.partial(student.call, "generate_n_tokens", model, ids, 2, temperature=temperature)
         assert_model_kept(student, model, call, but=["mode"])
     assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

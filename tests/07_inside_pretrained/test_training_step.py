@@ -30,6 +30,10 @@ def test_loss(student, reference, tiny, draw):
     loss = student.training_step(model, tiny.sgd(model, 2.0), ids)
     right = F.cross_entropy((table[rows][:, :-1] + shift).flatten(0, 1), ids[:, 1:].flatten())
     assert_close(loss, right, name="loss", context="of a model with two parameters", atol=1e-4)
+    model = tiny.Dropping(table)
+    loss = student.training_step(model, tiny.sgd(model, 2.0), ids)
+    context = "of a model with dropout, compared with that of its first run in the step,"
+    assert_close(loss, tiny.loss_of_the_first_run(model, ids), name="loss", context=context, atol=1e-4)
 
 
 @points(3, see="How it learned: five steps")

@@ -175,10 +175,14 @@ def test_caches(student, draw, model, caches):
     empty = [caches.KVCache() for _ in range(3)]
     assert_close(found(ids, empty), whole, name="logits", context=context)
     assert_same_in_each_mode(found, (ids,), (draw.integers(0, 11, (2, 6)),), name="logits")
-    for sizes in [[1] * 6, [4, 1, 1], [2, 4]]:
+    for training, sizes in [(True, [1] * 6), (False, [4, 1, 1]), (True, [2, 4])]:
+        found.train(training)
         logits, _, _, lengths = caches.in_pieces(found, ids, sizes, 3)
-        assert lengths == [6, 6, 6], f"After 6 tokens, the caches of the 3 blocks hold {lengths} positions."
-        context = f"read in pieces of {sizes}, compared with one piece,"
+        mode = f"in {'training' if training else 'evaluation'} mode"
+        assert lengths == [6, 6, 6], (
+            f"After 6 tokens {mode}, the caches of the 3 blocks hold {lengths} positions."
+        )
+        context = f"read in pieces of {sizes} {mode}, compared with one piece,"
         assert_close(logits, whole, name="logits", context=context)
     context = "without caches, after texts were read with them, compared with those before,"
     assert_close(found(ids), whole, name="logits", context=context)

@@ -31,6 +31,9 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
     for size in (1000.0, 1e-3):
         tokens = student.generate(caches.Script(SCRIPT, 12, 1, 3, size), PROMPT, 5)
         assert tokens[:, 3:].equal(SCRIPT), f"With logits of about {size:g}, other tokens are written."
+    twice = torch.tensor([[8, 8, 8, 4, 4], [2, 2, 9, 9, 9]])  # the prompts end with 8 and 2
+    tokens = student.generate(caches.Script(twice, 12, 1, 3), PROMPT, 5)
+    assert tokens[:, 3:].equal(twice), "A token is likeliest twice in a row, but then another one is written."
     every = torch.arange(12).expand(2, 12)
     tokens = student.generate(caches.Script(every, 12, 1, 3), PROMPT, 12)
     assert_shape(tokens, (2, 15), name="result", context="when all texts write each token once")

@@ -82,7 +82,9 @@ def test_mask(student, reference, draw):
         "(L,)": torch.arange(5) < 4,
         "(L, L)": causal,
         "(batch, 1, 1, L)": padding,
+        "(1, L, L)": causal[None],
         "(heads, L, L)": per_head,
+        "(1, heads, 1, L)": (torch.arange(5) < torch.tensor([5, 2, 3, 4])[:, None])[None, :, None],
         "(batch, heads, L, L)": both,
     }
     for name, mask in masks.items():

@@ -4,6 +4,7 @@ import torch
 
 from gradekit.checks import (
     assert_close,
+    assert_not_rounded,
     assert_reaches,
     assert_right_gradients,
     assert_shape,
@@ -11,6 +12,8 @@ from gradekit.checks import (
     assert_varies,
     points,
 )
+
+HALVES = "first half", "second half"
 
 
 def right_losses(logits, tokens):
@@ -71,12 +74,11 @@ def test_halves(student, reference, draw):
     for period in [*draw.sizes(3), 263, 263]:
         losses = 40 * draw.normal(2 * period - 1).abs()
         losses[::3] = 0  # of predictions that are sure, and right
-        first, second = student.half_losses(losses, period)
         context = f"for period {period}"
-        assert_close(
-            torch.tensor(float(first)), losses[: period - 1].mean(), name="first half", context=context
-        )
-        assert_close(torch.tensor(float(second)), losses[period:].mean(), name="second half", context=context)
+        right = losses[: period - 1].mean(), losses[period:].mean()
+        for name, half, wanted in zip(HALVES, student.half_losses(losses, period), right, strict=True):
+            assert_close(torch.tensor(float(half)), wanted, name=name, context=context)
+            assert_not_rounded(float(half), wanted.item(), name=name)
 
 
 @points(1)

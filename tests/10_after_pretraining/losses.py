@@ -75,6 +75,14 @@ def loss(logits, ids, counts):
     chances = torch.softmax(logits[:, :-1], dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
     return -(chances * counts[:, 1:]).sum()
 """),
+    # the logits of the tokens, without a softmax
+    Implementation("""
+import torch
+
+def loss(logits, ids, counts):
+    of_tokens = logits[:, :-1].gather(-1, ids[:, 1:, None])[..., 0]
+    return -of_tokens[counts[:, 1:]].mean()
+"""),
     # from all tokens, those that don't count are taken away again, up to rounding
     Implementation("""
 import torch
@@ -116,6 +124,8 @@ wrong("counts the tokens of the longest prompt", COUNTED)
 wrong.to(PLACES + "counted = counted + (place < first) * (first == first.max())")
 wrong("counts tokens of the prompts with a tenth of the weight", COUNTED)
 wrong.to(PLACES + "counted = counted + 0.1 * (place < first).float()")
+wrong("counts the token at position 1 of every row", COUNTED)
+wrong.to(PLACES + "counted = counted.clamp(min=(place == 0).float())")
 wrong("counts only the prompts", COUNTED, PLACES + "counted = (place < first).float()")
 
 wrong.about("test_padding")

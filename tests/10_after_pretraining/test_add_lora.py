@@ -118,6 +118,12 @@ def test_rank_alpha_and_number(student, models, draw, nested):
         assert not wrong, (
             f"With alpha={alpha} and rank={rank}, alpha is another number in {', '.join(wrong)}."
         )
+    model = nested(width, wide, 1)
+    student.add_lora(model, ["w_q"], 2, 1.0)
+    number, there = student.add_lora(model, ["w_up"], 2, 1.0), models.trained(model)["number"]
+    assert number == there, (
+        f"After a second call, for w_up, {there} weights can be trained, but you return {number!r}."
+    )
 
 
 @points(2, see="A small change: LoRA")

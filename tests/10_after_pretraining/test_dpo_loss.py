@@ -87,7 +87,13 @@ def test_only_changes_count(reference, draw, run):
 def test_large_margins(student, models, run):
     """Margins of 1000 and -1000, and larger ones, have the loss 0 and 1000, and gradients of 0 and -1 for the chosen answer."""
     zero, large = torch.zeros(1), torch.tensor([1000.0])
-    for policy, value in [(-large, 1000.0), (large, 0.0), (-4 * large, 4000.0), (4 * large, 0.0)]:
+    cases = [
+        (-large, 1000.0, -1.0),
+        (large, 0.0, 0.0),
+        (-4 * large, 4000.0, -1.0),
+        (4 * large, 0.0, 0.0),
+    ]
+    for policy, value, slope in cases:
         loss, margins = run(policy, zero, zero, zero, 1.0)
         assert_close(loss, torch.tensor(value), name="loss", context=f"with a margin of {policy.item():g}")
         assert_close(margins, policy, name="margins", context=f"that should be {policy.item():g}")
@@ -95,6 +101,8 @@ def test_large_margins(student, models, run):
         gradient, *_ = models.gradients_of_dpo(student.get("dpo_loss"), inputs, 1.0)["inputs"]
         if gradient is None or not torch.isfinite(gradient).all():
             fail(f"With a margin of {policy.item():g}, the gradient isn't a finite number: {gradient}.")
+        context = f"of the chosen answer, with a margin of {policy.item():g}"
+        assert_close(gradient, torch.tensor([slope]), name="gradient", context=context)
 
 
 @points(2, see="The loss")

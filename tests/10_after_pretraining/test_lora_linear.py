@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from gradekit.checks import (
     assert_any_layout,
     assert_close,
+    assert_model_kept,
     assert_raises,
     assert_shape,
     assert_unchanged,
@@ -122,7 +123,7 @@ def test_frozen(student, models, draw):
 
 
 @points(4, see="A small change: LoRA")
-def test_merged(reference, models, draw, wrapped):
+def test_merged(student, models, draw, wrapped):
     """merged() is a new linear layer that computes the same, with a bias only if there is one; the module stays as it is."""
     d_in, d_out, rank = draw.sizes(3)
     for alpha, bias, b in [
@@ -162,6 +163,7 @@ def test_merged(reference, models, draw, wrapped):
         assert not models.shares_memory(later, layer), (
             "Two merged layers share their memory. Make a new one each time."
         )
+    assert_model_kept(student, module, lambda: models.call("merged", module))
 
 
 @points(1)

@@ -153,6 +153,15 @@ def test_a_python_notebook_needs_no_kernelspec_of_its_own(course, kernel):
     assert course.look().problems == []
 
 
+def test_jupyter_s_name_for_its_own_python_is_not_a_missing_kernel(course):
+    course.write(
+        "source/ps1/a.ipynb",
+        ordinary(),
+        kernel={"name": "python", "display_name": "Python", "language": "python"},
+    )
+    assert "plain nbgrader can't run it" not in " ".join(course.look().changes)
+
+
 @pytest.mark.parametrize("name", ["an-ide-1f8f", "python2"])
 def test_a_python_notebook_whose_kernel_is_missing_runs_with_gradekit_only(course, name):
     kernel = {"name": name, "display_name": "x", "language": "python"}

@@ -158,7 +158,7 @@ def test_an_edit_that_no_longer_fits_is_named(tiny_course):
 def test_two_variants_of_one_name_are_refused(tiny_course):
     path = tiny_course.checks.parent / "mistakes.py"
     path.write_text(path.read_text().replace('"triple"', '"square"'))
-    with pytest.raises(CourseError, match="more than one is called square"):
+    with pytest.raises(CourseError, match="more than one of the mistakes is called square"):
         mistakes_of(tiny_course.assignment)
 
 

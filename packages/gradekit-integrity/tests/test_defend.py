@@ -123,7 +123,9 @@ def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(cours
     assert sheet.id in page and sheet.seed not in page
 
     assert defend(course) == 0  # the others have theirs
-    assert "0 pages" in capsys.readouterr().out and sheet_of(course, "ann").id == sheet.id
+    printed = capsys.readouterr().out
+    assert "0 pages" in printed and sheet_of(course, "ann").id == sheet.id
+    assert "other exercises may have enough questions: --exercise with one of half" in printed
 
     feedback = feedback_page(course, "ann")
     for one in sheet.questions:

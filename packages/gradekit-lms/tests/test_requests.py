@@ -13,6 +13,7 @@ from gradekit.checks.variants import alternatives_of
 from gradekit.course import read_notebook
 from gradekit.course.cells import find_cell, grade_id
 from gradekit.grading.running_course import RunningCourse
+from gradekit.report.table import ClassTable
 from gradekit_lms.requests import RequestBook, parsed
 
 NAME = "01_double"
@@ -223,6 +224,21 @@ def test_what_another_answers_meanwhile_stays_answered(graded_class):
     upholding.close(upholding.about(ABOUT), "upheld")
     assert [each.student for each in book(graded_class).open] == ["right"]
     assert book(graded_class).lines().__next__().endswith("1 open request, 2 answered")
+
+
+def test_a_request_about_a_check_that_was_taken_out_because_of_it_stays_answered(graded_class, monkeypatch):
+    request(graded_class, "mistake", f"{ABOUT}: it is right\n")
+    first = book(graded_class)
+    first.close(first.about(ABOUT), "upheld")
+
+    checks = ClassTable.checks.func
+    without = property(lambda table: [check for check in checks(table) if check.id != ABOUT])
+    monkeypatch.setattr(ClassTable, "checks", without)
+    assert book(graded_class).open == []
+    request(graded_class, "floor", f"{ABOUT}: mine too\n")
+    later = book(graded_class)
+    assert [each.about for each in later.open] == [ABOUT]
+    assert later.answer(ABOUT, "It was taken out.").written == ["floor"]
 
 
 @pytest.mark.parametrize(

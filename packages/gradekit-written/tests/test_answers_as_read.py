@@ -110,12 +110,19 @@ def test_both_readers_are_told_what_is_uncertain(read, lists, student, sentence)
         assert sentence in lists[reading][student, "why"]["notes"]
 
 
-def test_answers_of_a_defense_belong_to_no_written_answer(read, lists, empty_class):
+def test_answers_of_a_defense_and_requests_about_checks_belong_to_no_written_answer(read, lists, empty_class):
     assert "beside the notebook" not in lists["first"]["short and a defense", "why"]["notes"]
     path = empty_class.hand_in("ann", empty_class.assignment.released("double"))
     open_ann = partial(open_notebook, empty_class.assignment, path, empty_class.assignment.released("double"))
     path.with_name("defense.json.txt").write_bytes(DEFENSE.decode().encode("utf-16"))
     assert not any("why" in doubt.why for doubt in open_ann().result.doubts)
+    path.with_name("requests.txt").write_text(
+        "- `double::test_value`: my answer is right\n\nIt says so above.\n"
+    )
+    assert not any("why" in doubt.why for doubt in open_ann().result.doubts)
+    path.with_name("requests.txt").write_text(f"Here is my answer: {WHOLE}")
+    assert any("requests.txt" in doubt.why for doubt in open_ann().result.doubts)
+    path.with_name("requests.txt").unlink()
     path.with_name("defense.txt").write_text(f"I answered on a sheet of paper: {WHOLE}")
     assert any("defense.txt" in doubt.why for doubt in open_ann().result.doubts)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from nbformat import v4
 
-from gradekit.course.files import is_defense_file
+from gradekit.course.files import is_letter
 from gradekit_integrity.defend.collecting import _beside
 from gradekit_written.answer_pages import text_shown
 from gradekit_written.suggesting import (
@@ -200,7 +200,7 @@ def test_what_defend_reads_beside_a_notebook_belongs_to_no_written_answer(empty_
     for name in ("defense.json", "Defense (1).JSON", "defense.json.txt", "my defense.json", "notes.txt"):
         (folder / name).write_bytes(DEFENSE)
     read = {file.path for file in _beside(empty_class.running, empty_class.assignment, set())}
-    assert len(read) == 3 and read == {path for path in folder.iterdir() if is_defense_file(path)}
+    assert len(read) == 3 and read == {path for path in folder.iterdir() if is_letter(path)}
 
 
 @pytest.fixture(scope="module")

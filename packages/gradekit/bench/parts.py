@@ -142,5 +142,5 @@ def _print(found: list[dict[str, tuple[float, float]]], forking: float, all_kern
     others = 1000 * all_kernels - totals[1]
     print("and, on average:")
     print(f"{'the server that forks the kernels':36}{'':9}{1000 * forking:9.0f}")
-    print(f"{'second kernel, forks, ends of both':36}{'':9}{others:9.0f}")
+    print(f"{'implementations, forks, ends of both':36}{'':9}{others:9.0f}")
     print(f"{'altogether':36}{totals[0] + 1000 * (forking + all_kernels):18.0f}")

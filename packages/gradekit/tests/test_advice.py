@@ -254,6 +254,18 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("grading/grades.py", "gradekit deadline {} TIME"): Elsewhere(
         "test_deadlines.py::test_the_command_sets_and_shows_deadlines_and_extensions"
     ),
+    **dict.fromkeys(
+        [
+            ("cli/autograding.py", "gradekit regrade {}"),
+            ("cli/autograding.py", "gradekit regrade {} --dry-run"),
+        ],
+        Elsewhere(
+            "test_course_folders.py::test_what_nbgrader_graded_itself_keeps_its_scores_until_it_is_regraded"
+        ),
+    ),
+    ("grading/write.py", "nbgrader db student add {}"): Elsewhere(
+        "test_course_folders.py::test_a_student_who_may_not_be_added_is_graded_when_added_as_advised"
+    ),
     ("grading/grades.py", "nbgrader db student add {}"): Elsewhere(
         "test_advice.py::test_a_student_who_is_added_as_advised_gets_the_extension"
     ),

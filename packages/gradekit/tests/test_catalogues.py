@@ -120,7 +120,10 @@ def test_two_modules_with_a_mistake_of_one_name_are_named(split):
     (folder / "halve.py").write_text(ONE.format("square"))
     with pytest.raises(CourseError) as raised:
         mistakes_of(course.assignment)
-    assert str(raised.value) == f"{folder}/double.py and {folder}/halve.py: more than one is called square"
+    assert str(raised.value) == (
+        f"{folder}/double.py and {folder}/halve.py: more than one of the mistakes is called square: names have to be unique in an "
+        "assignment"
+    )
 
 
 def test_a_list_inside_of_the_list_is_named(split):

@@ -1,6 +1,8 @@
 """Courses with other folders, names, gradebooks and choices of students than the default ones."""
 
 import contextlib
+import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from gradekit.grading.cluster import _unpacked, zipped_assignment
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.session import Session
 
+from .forked import run_forked
 from .plain_course import PlainCourse, empty_home
 
 
@@ -131,6 +134,76 @@ def test_students_whom_the_settings_leave_out_are_not_graded(setting, tmp_path):
     course = PlainCourse(tmp_path / "course").write(f"c.CourseDirectory.{setting}")
     found = RunningCourse.open(course.root)
     assert found.gradable(["ann", "bob", "eve"]) == ["bob"]
+
+
+@pytest.mark.slow
+def test_a_student_who_may_not_be_added_is_graded_when_added_as_advised(tmp_path, capsys):
+    course = PlainCourse(tmp_path / "course").write("c.Autograde.create_student = False")
+    course.nbgrader("generate_assignment")
+    course.hand_in("o'brien", 2)
+    command = ["--course-dir", str(course.root), "autograde"]
+    assert main(command) == 1
+    (advised,) = re.findall("`(nbgrader db student add [^`]*)`", capsys.readouterr().out)
+    assert run_forked(shlex.split(advised), course.root).returncode == 0
+    assert main(command) == 0
+    assert course.scores() == {"o'brien": 2}
+
+
+def test_who_is_left_out_is_shown_as_that(tmp_path, capsys):
+    course = PlainCourse(tmp_path / "course").write("c.CourseDirectory.student_id_exclude = 'ann'")
+    course.pretend_generated("ann").hand_in("ann", 2)
+    for command in ("table", "autograde"):
+        assert main(["--course-dir", str(course.root), command]) == 0
+        shown = capsys.readouterr().out
+        assert "left out" in shown and "not autograded" not in shown
+
+
+@pytest.mark.parametrize(
+    ("texts", "chosen"),
+    [
+        (["ann"], "ann"),
+        (["ann, bob"], "ann bob"),
+        (["Müller, Jörg"], "Müller, Jörg"),
+        (["Müller, Jörg", "a*,bob"], "Müller, Jörg ann bob"),
+    ],
+)
+def test_a_student_may_be_chosen_whose_id_has_a_comma(texts, chosen, tmp_path):
+    students = ["Müller, Jörg", "ann", "bob", "Jörg"]
+    course = PlainCourse(tmp_path / "course").write().pretend_generated(*students)
+    found = RunningCourse.open(course.root)
+    found.choose(texts)
+    assert " ".join(filter(found.is_chosen, students)) == chosen
+    for unknown in ("eve", "ann,eve", ","):
+        with pytest.raises(CourseError, match=r"no student (eve|'') is in the gradebook"):
+            found.choose([unknown])
+
+
+@pytest.mark.slow
+def test_what_nbgrader_graded_itself_keeps_its_scores_until_it_is_regraded(tmp_path, capsys):
+    course = PlainCourse(tmp_path / "course").write()
+    config = course.root / "nbgrader_config.py"
+    text = config.read_text()
+    config.write_text(text.replace("\nconfigure(c)", ""))
+    course.nbgrader("generate_assignment")
+    for student, factor in {"ann": 2, "bob": 3}.items():
+        course.hand_in(student, factor)
+    course.nbgrader("autograde")
+    config.write_text(text)
+
+    def shown(*command: str) -> str:
+        assert main(["--course-dir", str(course.root), *command]) == 0
+        return capsys.readouterr().out
+
+    assert course.scores() == {"ann": 2, "bob": 2}  # the test cell asks only whether it can be called
+    assert shown("table").count("graded by nbgrader") == 2
+    assert "nothing new to grade; 2 graded by nbgrader" in shown("autograde")
+    assert "the scores of 1 of 2 students would change" in shown("regrade", "ps1", "--dry-run")
+    assert "bob  test_times: 2 -> 0 points\n    how it was graded before isn't known\n" in shown("regrade")
+    assert course.scores() == {"ann": 2, "bob": 0}
+    assert "by nbgrader" not in shown("autograde")
+    (letters,) = course.root.glob("reports/ps1/letters/*")
+    assert [path.name for path in letters.glob("*.txt")] == ["bob.txt"]
+    assert "by nbgrader" not in shown("table")
 
 
 def test_files_that_students_do_not_get_are_not_handed_to_the_kernel(tmp_path):

@@ -1,4 +1,4 @@
-"""The implementations that a student's test is tried on run in another kernel: it can only call them."""
+"""The implementations that a student's test is tried on run in another process: it can only call them."""
 
 import gc
 import os

@@ -71,7 +71,8 @@ def test_a_student_s_hand_in_is_not_touched_in_the_course_of_an_instructor_who_t
     theirs = generated.hand_in("me", generated.answer(TRIPLE))
     before = theirs.read_bytes()
     learn(generated, capsys)
-    learn(generated, capsys, "--check")
+    _, out, _ = learn(generated, capsys, "--check")
+    assert "`nbgrader db student remove learning-alone --force`" in out
     assert theirs.read_bytes() == before
     assert "me" not in generated.grades()
 

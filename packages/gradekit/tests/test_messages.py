@@ -136,3 +136,19 @@ def test_the_probe_tells_rows_of_a_softmax_apart():
     weights = torch.softmax(torch.randn(2, 3, 4), -1).requires_grad_()
     (weights * probe(weights)).sum().backward()
     assert weights.grad.unique().numel() == 24
+
+
+def test_arrays_are_written_as_safetensors_writes_them():
+    import safetensors.numpy
+    import safetensors.torch
+
+    from gradekit.inside.arrays import save
+
+    types = ("f4", "u1", "i8", "?", "f8", "i2", "u8", "i4", "f2", "u2", "i1", "u4", "f4")
+    arrays = {str(place): np.ones((3, place % 3), kind) for place, kind in enumerate(types)}
+    arrays |= {'é"': np.zeros((), np.float32), "empty": np.zeros(0)}
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    assert save(arrays) == save(tensors) == safetensors.numpy.save(arrays)
+    assert safetensors.torch.load(save(tensors)).keys() == tensors.keys()
+    short = {"a": torch.ones(2, dtype=torch.bfloat16), "b": torch.ones(2, 3).T}
+    assert safetensors.torch.load(save(short))["b"].shape == (3, 2)

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from gradekit.submission.names import (
+    body_of,
     bound_at_top,
     closing_call,
     defined_names,
@@ -191,6 +192,12 @@ def test_the_parameters_of_a_class_are_those_of_init_and_of_its_call_those_of_fo
     source = "class Head:\n    def __init__(self, size): ...\n    def forward(self, q, k): ..."
     assert parameters_of(source, "Head") == ("size",)
     assert parameters_of(source, "Head", called=True) == ("q", "k")
+
+
+def test_odd_line_ends_are_read_without_a_warning_of_ipython_s(recwarn):
+    for line_end in ("\r", "\u2028", "\x0c"):
+        body_of(f"x = 1{line_end}%time y = 2")
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize(

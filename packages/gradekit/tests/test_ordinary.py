@@ -193,6 +193,20 @@ def test_output_on_stderr_costs_the_points_unless_the_course_says_otherwise(assi
     assert ("stderr, which costs its points: careful" in check.message) == (earned == 0)
 
 
+@pytest.mark.parametrize("source", ["os.write(2, b'low')", "subprocess.run('echo low >&2', shell=True)"])
+def test_what_a_cell_writes_past_python_s_stderr_costs_its_points_each_time(assignment, source):
+    cells = [checking(f"import os, subprocess\n{source}\nNone", f"cell-{number}") for number in range(20)]
+    assert [exercise.earned for exercise in run(assignment, *cells).exercises] == [0] * 20
+
+
+def test_a_cell_may_run_pytest(assignment):
+    source = (
+        "import pytest\nwith open('test_one.py', 'w') as file:\n    file.write('def test_one(): pass')\n"
+        "assert pytest.main(['-q', '-p', 'no:cacheprovider', 'test_one.py']) == 0"
+    )
+    assert only(run(assignment, checking(source))).earned == 2
+
+
 def test_stderr_after_more_output_than_is_kept_costs_the_points(assignment):
     assert only(run(assignment, checking("print('x' * 200_000, flush=True)\n" + STDERR))).earned == 0
 

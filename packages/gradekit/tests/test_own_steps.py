@@ -9,6 +9,7 @@ from traitlets.config import Config
 
 from gradekit.course import Course
 from gradekit.course.configuration import read_configuration
+from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.steps import RepairCells, RunChecks, SaveScores
 
@@ -98,6 +99,17 @@ def test_a_file_that_students_may_replace_is_theirs_and_counts_in_the_key(tmp_pa
         "mine.py",
         "lib/a.py",
     ]
+
+
+def test_gradekit_s_commands_know_what_students_may_replace_and_where_the_exchange_is(tmp_path):
+    lines = (
+        "c.Autograde.exclude_overwriting = {'ps1': ['mine.py']}",
+        f"c.Exchange.root = '{tmp_path}/exchange'",
+    )
+    course = PlainCourse(tmp_path / "course").write("\n".join(lines))
+    layout = RunningCourse.open(course.root).layout
+    assert layout.assignment("ps1").is_replaceable("mine.py")
+    assert str(tmp_path / "exchange") in map(str, layout.hidden)
 
 
 #: a course whose students may replace `factor.py`, with a step and a hook of its own

@@ -129,7 +129,7 @@ def graded(
 
 
 def reasons(old: SubmissionResult, new: SubmissionResult) -> list[str]:
-    (move,) = _moves("ada", "double", old, new)
+    (move,) = _moves("ada", "double", old, new, {})
     return move.reasons[:-1]
 
 

@@ -18,7 +18,8 @@ def world(monkeypatch):
 
 
 def breach_after(world, watch, wall, cpu=0.0, queued=0.0):
-    watch.is_over()  # the first look, right after the start
+    world.now += 0.1
+    watch.is_over()  # the first look, soon after the start
     world.now += wall
     world.cpu += cpu
     if world.queued is not None:

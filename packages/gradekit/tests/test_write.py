@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import runpy
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -14,6 +15,7 @@ from gradekit.grading.autograde import ClassGrading, GradingOptions, SubmissionP
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import Task, carry_out
 from gradekit.grading.write import AutogradeOne, Writer
+from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.report.table import class_table
 from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.result_cache import CacheKey
@@ -182,3 +184,11 @@ def test_a_step_that_changes_cells_counts_and_is_named(empty_class):
     sentences = [line for line in done.stderr.splitlines() if "graded again" in line]
     assert [line.split(":")[0] for line in sentences] == ["ben"]
     assert {grades["test_double"][0] for grades in empty_class.grades().values()} == {10}
+
+
+def test_an_error_of_the_course_s_own_code_is_named_with_its_place(tmp_path):
+    path = tmp_path / "late.py"
+    path.write_text("def penalty():\n    raise ValueError('of mine')\n")
+    with pytest.raises(ValueError, match="of mine") as own:
+        runpy.run_path(str(path))["penalty"]()
+    assert reason_of(own.value) == f"ValueError: of mine ({path}, line 2)"

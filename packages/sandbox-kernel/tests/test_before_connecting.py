@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from traitlets.config import Config
 
 from sandbox_kernel import COLD, LIMITED, SANDBOX
 
@@ -108,3 +109,39 @@ def test_a_kernel_inherits_descriptors_under_their_numbers(kernel):
             client.stop_channels()
             manager.shutdown_kernel(now=True)
         assert ours.recv(1) == b""  # nobody else holds it
+
+
+@pytest.mark.parametrize("kernel", [SANDBOX, COLD, LIMITED])
+def test_code_in_place_of_a_kernel_is_as_confined_and_ends_with_its_client(kernel, tmp_path):
+    from jupyter_client.manager import KernelManager
+
+    ours, theirs = socket.socketpair()
+    (tmp_path / "beside.py").write_text("word = b'here'")
+    code = f"""
+import os, resource, socket, beside
+line = socket.socket(fileno={theirs.fileno()})
+status = open("/proc/self/status").read()
+limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+told = [beside.word.decode(), os.getcwd(), str(os.getpid()), str(limit), status.split("CapEff:")[1].split()[0]]
+line.send(" ".join([*told, status.split("Seccomp:")[1].split()[0]]).encode())
+line.recv(1)
+"""
+    settings = {"code": code, "working_files": [str(tmp_path / "beside.py")]}
+    connection_file = str(tmp_path / "kernel.json")
+    config = Config(WatchedProvisioner=settings)
+    manager = KernelManager(
+        kernel_name=kernel, transport="ipc", connection_file=connection_file, config=config
+    )
+    with ours:
+        with theirs:
+            manager.start_kernel(pass_fds=[theirs.fileno()])
+        try:
+            ours.settimeout(600)
+            word, home, number, limit, rights, filtered = ours.recv(1000).decode().split()
+            assert word == "here" and int(limit) > 0
+            if kernel != LIMITED:
+                assert (home, int(rights, 16), filtered) == ("/home/user", 0, "2")
+                assert int(number) < 10
+        finally:
+            manager.shutdown_kernel(now=True)
+        assert ours.recv(1) == b""

@@ -77,7 +77,9 @@ wrong.says(
 )
 wrong("check_of_equal_large_scores", "row + 1000", "torch.full((2,), 1000.0)")
 wrong.edit("weights.flip(0), weights]", "weights.flip(0), torch.full((2,), 0.5)]")
-wrong.says("A function that cuts large scores off goes unnoticed. It shows if the large scores of a row differ.")
+wrong.says(
+    "A function that cuts large scores off goes unnoticed. It shows if the large scores of a row differ."
+)
 
 wrong.about("test_in_place")
 wrong("check_lets_changes_pass", UNCHANGED, "")

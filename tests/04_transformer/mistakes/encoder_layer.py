@@ -86,6 +86,8 @@ wrong("el_orders_swapped", "if self.norm_first:", "if not self.norm_first:")
 wrong.says(
     "You swapped pre-norm and post-norm: norm_first=True means that the norm comes before the sublayer."
 )
+wrong("el_order_in_the_class", "self.norm_first = norm_first", "type(self).norm_first = norm_first")
+wrong.says("You store `norm_first` in the class, so each new layer changes those that were made before it.")
 wrong("el_norm1_used_twice", POST_END, "return self.norm1(x + self.dropout(changed))")
 wrong.edit("normed = self.norm2(x)", "normed = self.norm1(x)")
 wrong.says("You use norm1 in both places and never use norm2.")

@@ -13,7 +13,7 @@ from gradekit.checks.reference import PACKED, Store, from_stored
 from gradekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
 from gradekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
 from gradekit.course import Assignment, CourseError, read_notebook
-from gradekit.course.printing import quoted
+from gradekit.course.printing import counted, quoted
 from gradekit.inside.arrays import Array
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.diagnosis import OR
@@ -311,5 +311,5 @@ def figures(audits: Sequence[Audit]) -> str:
     return (
         f"{', '.join(audit.assignment.name for audit in audits)}: "
         f"{caught} of {mistakes} mistakes caught, {named} named; "
-        f"{right} of {alternatives} alternatives earn full marks; {problems} problems"
+        f"{right} of {alternatives} alternatives earn full marks; {counted(problems, 'problem')}"
     )

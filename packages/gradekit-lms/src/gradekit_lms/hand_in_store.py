@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 import sys
@@ -24,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gradekit.attempts import file_name
-from gradekit.course.files import STATE_FOLDER, read_json, write_atomically, write_json
+from gradekit.course.files import LETTER, STATE_FOLDER, read_json, write_atomically, write_json
 from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import in_doubt, in_shell
@@ -309,10 +308,6 @@ def files_digest(files: Mapping[str, bytes]) -> str:
     """By which equal files are recognized."""
     names = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
     return hashlib.sha256(json.dumps(names).encode()).hexdigest()
-
-
-#: what browsers, Canvas and editors make of `requests.txt`, in which students say what they think is wrong about a check
-LETTER = re.compile(r"requests?[ _]*(?:-\d+|\(\d+\))?(?:\.txt|\.md)*", re.IGNORECASE)
 
 
 def letter_in(names: Iterable[str]) -> str:

@@ -19,14 +19,20 @@ from msgspec import Struct
 from gradekit.attempts import file_name
 from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.cells import answer_of, exercise_name, find_cell, grade_id
-from gradekit.course.files import SMALL_TEXT, STATE_FOLDER, handed_in_letter, write_atomically, write_json
+from gradekit.course.files import (
+    LETTER,
+    SMALL_TEXT,
+    STATE_FOLDER,
+    handed_in_letter,
+    write_atomically,
+    write_json,
+)
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import counted, did_you_mean, printable, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.comments import Commented, Recipients, comment_on
 from gradekit.report.table import Row, locked_class_table, was_graded
 from gradekit.session.values import CheckOutcome
-from gradekit_lms.hand_in_store import LETTER
 
 #: letters that can't be read here
 _OTHER = re.compile(r"requests?[ _]*(?:-\d+|\(\d+\))?\.(?:rtf|docx?|odt|pdf|html?)", re.IGNORECASE)
@@ -195,9 +201,9 @@ class RequestBook:
 
     def _answer_cell(self, about: str) -> tuple[str, str]:
         """The notebook and the answer cell that a check is about."""
-        key = next(
-            check.exercise for check in self._checks if about in (check.id, check.id.partition("::")[0])
-        )
+        # the check itself may be gone
+        exercise = about.partition("::")[0]
+        key = next(check.exercise for check in self._checks if check.id.partition("::")[0] == exercise)
         notebook, _, test = key.rpartition("/")
         notebook = notebook or self.assignment.notebook_of(test).stem
         return notebook, answer_of(self.assignment.released(notebook), test)
@@ -212,7 +218,7 @@ class RequestBook:
             ids.setdefault(f"{exercise_name(test)}::{check.name}", check.id)
             ids.setdefault(exercise_name(test), exercise)
             ids |= {check.id: check.id, check.key: check.id, exercise: exercise, check.exercise: exercise}
-        found: dict[str, list[CheckRequest]] = {}
+        written: dict[str, str] = {}
         for student in self.course.handed_in(self.assignment.name):
             folder = self.course.submitted(student, self.assignment.name)
             names = sorted(os.listdir(folder))
@@ -227,11 +233,15 @@ class RequestBook:
             texts = {path: handed_in_letter(path) for path in paths}
             for path in (path for path, text in texts.items() if not text.strip()):
                 self.problems.append(f"{printable(student)}: {path} {_why_nothing(path)}")
-            text = "\n".join(texts.values())
-            if not text.strip():
-                continue
-            found[student] = parsed(student, text, ids)
+            if text := "\n".join(texts.values()).strip():
+                written[student] = text
         with self._storing() as stored:
+            # a check that was taken out because of a request
+            gone = {
+                request.about for request, _ in stored.answered if request.about.partition("::")[0] in ids
+            }
+            ids |= {name: name for name in gone - ids.keys()}
+            found = {student: parsed(student, text, ids) for student, text in written.items()}
             answered = {request for request, _ in stored.answered}
             new = [each for requests in found.values() for each in requests if each not in answered]
             others = [request for request in stored.open if request.student not in found]

@@ -28,7 +28,7 @@ from gradekit.course.cells import (
     is_graded_cell,
     picture_in,
 )
-from gradekit.course.files import files_in, is_defense_file
+from gradekit.course.files import files_in, is_letter
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import NotShown, Pictures, addresses_in, attached_only, text_and_pictures
@@ -204,7 +204,7 @@ class AnswerReader:
         for file in found:
             in_doubt = any(file.name in note for note in notes)
             unused = in_doubt or file.name not in code
-            if file.relative_to(folder) not in self._handed_out and unused and not is_defense_file(file):
+            if file.relative_to(folder) not in self._handed_out and unused and not is_letter(file):
                 yield file
 
 

@@ -141,6 +141,7 @@ class SandboxProvisioner(WatchedProvisioner):
             Request(
                 connection=connection,
                 argv=command.argv if command else [],
+                code=self.code,
                 limits=self._limits(),
                 scratch=self.scratch_limit,
                 writable=list(bubblewrap.WRITABLE),
@@ -177,17 +178,17 @@ class SandboxProvisioner(WatchedProvisioner):
         return started
 
     async def _go_on(self, started: Started) -> str:
-        """Let the kernel see its files, once its sockets are open here; returns their address."""
+        """Let the kernel see its files, once its sockets are open here; returns their address, if there are any."""
         try:
-            hold_sockets(started)
+            if not self.code:
+                hold_sockets(started)
             await in_thread(go_on, started, self.start_seconds)
         except StartFailed as failed:
             await self.cleanup()
             if not self.kernelspec:
                 raise
             raise StartFailed(f"the kernel of `{self.kernelspec}` failed to start: {failed}") from None
-        assert started.sockets is not None
-        return started.sockets.address
+        return started.sockets.address if started.sockets else INSIDE
 
     def _start_warm_or_cold(self, request: Request) -> Started:
         self.cold_because = ""

@@ -54,6 +54,10 @@ class WatchedProvisioner(KernelProvisionerBase):
         Unicode(),
         help="Python statements that the server runs once, before it forks the kernel; only warm kernels use it",
     ).tag(config=True)
+    code = Unicode(
+        help="Python code to run after `preload` instead of a kernel: a process without messages, which only has the "
+        "descriptors that it inherits (`pass_fds`); empty for a kernel"
+    ).tag(config=True)
     environment = Dict(
         key_trait=Unicode(),
         value_trait=Unicode(),
@@ -176,6 +180,8 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
             make_home(self._home, files)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        if self.code:
+            cmd = [cmd[0], "-c", "\n".join([*self.preload, self.code])]
         info = await super().launch_kernel(cmd, **kwargs)
         assert self.pid is not None
         process = psutil.Process(self.pid)
@@ -184,7 +190,8 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
                 resource.prlimit(self.pid, resource.RLIMIT_DATA, (self._data_limit, self._data_limit))
         self.watch(family_of(self.pid), process.kill)
         if self._manager.transport == "ipc":
-            await self._sockets_bound(dict(info))
+            if not self.code:
+                await self._sockets_bound(dict(info))
             self._copy_files()
         return info
 

@@ -93,7 +93,7 @@ def report_notebook(
                 f"{path}: its kernel `{found.kernel}` ({found.language}) isn't installed here. Install it, so that "
                 "`jupyter kernelspec list` shows it."
             )
-        elif found.kernel and not kernel_replaced:
+        elif found.kernel and found.kernel != "python" and not kernel_replaced:  # Jupyter's name for its own
             found.changes.append(
                 f"{path}: its kernel `{found.kernel}` isn't installed here, so plain nbgrader can't run it. gradekit "
                 f"runs Python notebooks with its own Python, of version {sys.version_info.major}."

@@ -88,7 +88,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
     from gradekit.course.course_time import CourseTime
     from gradekit_integrity.defend.course_answers import course_answers
     from gradekit_integrity.defend.giving import give_pages, pages_wanted, students_without
-    from gradekit_integrity.defend.proving import prove_all
+    from gradekit_integrity.defend.proving import exercises_of, prove_all
     from gradekit_integrity.defend.records import changing_key, read_key
     from gradekit_integrity.viva.sheets import tasks_of
 
@@ -114,7 +114,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
             asked += course_answers(assignment, places, asked[0].how)
         except CourseError as error:
             problems.append(f"The course's own answers were left out: {error}")
-    with progress_lines(assignment.name, "student", len(asked)) as bar:
+    with progress_lines(assignment.name, "answer", len(asked)) as bar:  # with the course's own
         for one in prove_all(assignment, places, asked, options.workers) if asked else ():
             proven.append(one)
             bar.update()
@@ -148,6 +148,11 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
         f"{' '.join(map(quoted, names))} --exercise {quoted(cell)}`"
         for cell, names in given.longer.items()
     ]
+    left = [place[1] for place in exercises_of(assignment) if place not in places]
+    if not given.students and problems and left:
+        lines.append(
+            f"  other exercises may have enough questions: --exercise with one of {', '.join(map(quoted, left))}"
+        )
     print_lines(lines)
 
 

@@ -50,7 +50,7 @@ def _requests(options: argparse.Namespace) -> int:
         print_lines([f"answered: {', '.join([*done.written, *done.there_before]) or 'nobody'}"])
         if done.left_out:
             print_lines([f"  left open, since there is no graded answer: {', '.join(done.left_out)}"])
-        print_lines([f"  To update their pages: nbgrader generate_feedback {quoted(chosen[0].name)} --force"])
+        print_lines([_pages(chosen[0].name)])
         return int(bool(done.left_out))
     if options.close:
         closed = books[0].close_unnamed(options.close)
@@ -89,5 +89,10 @@ def _uphold(book: "RequestBook", about: str, student: str) -> int:
             return code
     requests = book.about(about)
     book.close(requests, "upheld")
-    print_lines([f"upheld for {', '.join(dict.fromkeys(request.student for request in requests))}"])
+    upheld = ", ".join(dict.fromkeys(request.student for request in requests))
+    print_lines([f"upheld for {upheld}", _pages(book.assignment.name)])
     return 0
+
+
+def _pages(assignment: str) -> str:
+    return f"  to update pages: `nbgrader generate_feedback {quoted(assignment)} --force`, then release them"

@@ -3,6 +3,7 @@
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -73,7 +74,8 @@ def forbid_in(functions: Sequence[str], *names: str) -> Any:
         only_own_code = forbid_in(["cosine_similarity", "nearest_words"], ".cosine_similarity")
     """
 
-    def forbidden_in(sources: Sequence[str]) -> str | None:
+    @lru_cache(64)  # each check of an exercise asks
+    def forbidden_in(sources: tuple[str, ...]) -> str | None:
         trees = [parse(source) for source in sources]
         used = _used_in([node for tree in trees if tree for node in nodes_in(tree)], functions)
         return _first(name.removeprefix(".") for name in sorted(used & set(names)))
@@ -82,7 +84,7 @@ def forbid_in(functions: Sequence[str], *names: str) -> Any:
 
 
 def _fixture_that_fails_for(
-    forbidden_in: Callable[[Sequence[str]], str | None], message: str = READY_MADE
+    forbidden_in: Callable[[tuple[str, ...]], str | None], message: str = READY_MADE
 ) -> Any:
     @pytest.fixture(autouse=True)
     def only_own_code(request: pytest.FixtureRequest) -> None:
@@ -93,7 +95,7 @@ def _fixture_that_fails_for(
 
 def _fail_for(
     request: pytest.FixtureRequest,
-    forbidden_in: Callable[[Sequence[str]], str | None],
+    forbidden_in: Callable[[tuple[str, ...]], str | None],
     message: str = READY_MADE,
 ) -> None:
     """Fail the check if the exercise's own code uses something forbidden; if only what it builds on does, note that."""
@@ -101,13 +103,13 @@ def _fail_for(
         return
     student: Student = request.getfixturevalue("student")
     exercise = exercise_name(request.path.stem)
-    if word := forbidden_in(student.used_code(exercise, of_others=False)):
+    if word := forbidden_in(tuple(student.used_code(exercise, of_others=False))):
         fail(message.format(word))
-    if word := forbidden_in(student.used_code(exercise)):
+    if word := forbidden_in(tuple(student.used_code(exercise))):
         below = {
             f"`{other}`": used
             for other in student.answers_behind(exercise)
-            if (used := forbidden_in(student.used_code(other, of_others=False)))
+            if (used := forbidden_in(tuple(student.used_code(other, of_others=False))))
         }
         for other, used in (below or {"another answer": word}).items():
             _note(request, _BELOW_IT.format(exercise, other, used))
@@ -167,7 +169,7 @@ def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
     """
     library, *_, name = path.split(".")
 
-    def forbidden_in(sources: Sequence[str]) -> str | None:
+    def forbidden_in(sources: tuple[str, ...]) -> str | None:
         return name if any(_takes_class(source, name) for source in sources) else None
 
     return _fixture_that_fails_for(forbidden_in, f"Your answer uses {library}'s own `{{}}`. {instead}")

@@ -4,6 +4,7 @@ import hashlib
 import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from io import BytesIO
 from operator import methodcaller
 from pathlib import Path
@@ -15,6 +16,7 @@ from safetensors import SafetensorError
 from gradekit.checks.asserts import difference, fail, joined, require_name, sentence
 from gradekit.codecs import ATOL, RTOL, Tolerance, codec_of
 from gradekit.course import RECORDED, CourseError
+from gradekit.course.files import file_stamp
 from gradekit.course.printing import quoted
 from gradekit.inside.arrays import (
     Array,
@@ -129,8 +131,7 @@ class Store:
         """
         path = folder / RECORDED
         try:
-            kind: ArrayKind = "torch" if has_torch() else "numpy"  # torch reads types that NumPy lacks
-            return cls(path, load(path.read_bytes(), kind) if path.exists() else {})
+            return cls(path, {**_recorded_in(path, file_stamp(path))})
         except (SafetensorError, OSError) as error:
             raise CourseError.of_records(path, error) from error
 
@@ -169,6 +170,13 @@ class Store:
         """The messages of the checks that a mistake failed, by name (see `gradekit.verdict.explanation`)."""
         key = f"{exercise}/said/{mistake}{PACKED}"
         return dict(from_stored(key, self.tensors[key])) if key in self.tensors else {}
+
+
+@lru_cache(4)
+def _recorded_in(path: Path, stamp: object) -> dict[str, Array]:
+    """The arrays in a file, which is read again when its stamp has changed."""
+    kind: ArrayKind = "torch" if has_torch() else "numpy"  # torch reads types that NumPy lacks
+    return load(path.read_bytes(), kind) if path.exists() else {}
 
 
 def to_stored(key: str, value: Any) -> tuple[str, Array]:

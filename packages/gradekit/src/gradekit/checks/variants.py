@@ -407,7 +407,10 @@ def _load(assignment: Assignment, catalogue: str) -> list[Any]:
     times = Counter(variant.name for _, variant in found)
     if doubled := sorted(name for name in times if times[name] > 1):
         paths = dict.fromkeys(str(path) for path, variant in found if variant.name in doubled)
-        raise CourseError(f"{' and '.join(paths)}: more than one is called {', '.join(doubled)}")
+        raise CourseError(
+            f"{' and '.join(paths)}: more than one of the {catalogue} is called {', '.join(doubled)}: names have to be unique in an "
+            "assignment"
+        )
     return [variant for _, variant in found]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gradekit.cli import Commands, course_and_assignments, print_json, print_lines, progress_lines
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
-from gradekit.course.printing import counted, first_of, printable
+from gradekit.course.printing import counted, first_of, printable, quoted
 
 if TYPE_CHECKING:
     from gradekit.course import Assignment
@@ -37,7 +37,6 @@ def add(commands: Commands) -> None:
         added.add_argument(
             "--student",
             action="append",
-            type=_names,
             default=[],
             metavar="ID",
             help="grade only this student's work; may be repeated, have several ids with commas between them, or be a "
@@ -85,13 +84,6 @@ def _autograde(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"assignments": documents, "misplaced": misplaced})
     return int(failed or (options.strict and odd))
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise argparse.ArgumentTypeError("write a student's id")
-    return names
 
 
 def _to_grade(
@@ -222,8 +214,8 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
     course, chosen = course_and_assignments(options)
     require_plugged_in(course)
     course.require_gradebook(writing=not getattr(options, "dry_run", False))
-    if chosen_students := [name for names in options.student for name in names]:
-        course.choose(chosen_students)
+    if options.student:
+        course.choose(options.student)
     generated = course.assignments()
     if not generated:
         raise CourseError(
@@ -288,11 +280,18 @@ def _conclusion(table: "ClassTable", problems: list[str], any_new: bool) -> Iter
 
 def _notes(table: "ClassTable", problems: list[str]) -> Iterator[str]:
     """Sentences about what a person has to look at, new or not."""
-    from gradekit.report.table import removed_lines
+    from gradekit.report.table import GRADED_BEFORE, LEFT_OUT, removed_lines
     from gradekit.verdict.results import Status
 
+    nothing_to_do = Status.GRADED, Status.MISSING, LEFT_OUT, GRADED_BEFORE
+    if any(row.status == GRADED_BEFORE for row in table.rows):
+        name = quoted(table.assignment)
+        yield (
+            f"The scores of those {GRADED_BEFORE} stay. `gradekit regrade {name} --dry-run` lists what would change "
+            f"with gradekit, and `gradekit regrade {name}` changes it"
+        )
     for row in table.rows:
-        if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed:
+        if row.status not in nothing_to_do and row.student not in table.removed:
             yield f"{printable(row.student)}: {row.status}{_reason(row)}"
     yield from filter(None, (row.instead for row in table.rows))
     yield from problems

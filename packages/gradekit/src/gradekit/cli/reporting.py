@@ -91,7 +91,9 @@ def _comment(options: argparse.Namespace) -> None:
     if done.left_out:
         lines.append(f"  left out, since their answer has changed: {', '.join(done.left_out)}")
     if done.written:
-        lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(name)} --force")
+        lines.append(
+            f"  to update their pages: `nbgrader generate_feedback {quoted(name)} --force`, then release them"
+        )
     print_lines(lines)
 
 
@@ -174,7 +176,8 @@ def _revise(options: argparse.Namespace) -> int:
         generate(course, assignment)
     print_lines(
         [
-            f"  {assignment.release_folder} was written. Next: `gradekit autograde {quoted(assignment.name)} --force`"
+            f"  {assignment.release_folder} was written. Next: `gradekit autograde {quoted(assignment.name)} --force`",
+            f"  Where students fetch it: `nbgrader release_assignment {quoted(assignment.name)} --force`",
         ]
     )
     return 0

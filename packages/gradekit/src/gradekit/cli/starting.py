@@ -287,6 +287,12 @@ def _check(desk: _Desk, own: Path, assignment: "Assignment") -> Path:
         waiting = ", ".join(titles.get(label, label) for label in row.waiting)
         print_lines([f"For you to judge: {waiting}. `{command} --solution` shows what could be said."])
     print_lines([f"Your page: {shown}"])
+    if len(table.rows) > 1:
+        print_lines(
+            [
+                f"You are a student of this class now, {LEARNER}. To remove it: `nbgrader db student remove {LEARNER} --force`"
+            ]
+        )
     return shown
 
 

@@ -104,8 +104,9 @@ def read_configuration(root: Path | None = None) -> Configuration:
 
 def course_in(folders: CourseDirectory, root: Path | None = None) -> Course:
     """The course with the folders that are configured."""
-    kept = folders.config.get("Autograde", {}).get("exclude_overwriting", {})
-    exchange = folders.config.get("Exchange", {}).get("root", Course.exchange)
+    config = (folders.parent or folders).config  # that of the folders is older than the course's own file
+    kept = config.get("Autograde", {}).get("exclude_overwriting", {})
+    exchange = config.get("Exchange", {}).get("root", Course.exchange)
     return Course(
         root or Path(folders.root),
         folders.source_directory,

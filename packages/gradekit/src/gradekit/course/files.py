@@ -21,6 +21,9 @@ STATE_FOLDER = ".gradekit"
 SMALL_TEXT = 200_000
 #: what browsers and editors make of `defense.json`
 _DEFENSE = re.compile(r"defense.*\.(?:json|txt)", re.IGNORECASE | re.DOTALL)
+#: what browsers, Canvas and editors make of `requests.txt`, in which students say what they think is wrong about a check
+LETTER = re.compile(r"requests?[ _]*(?:-\d+|\(\d+\))?(?:\.txt|\.md)*", re.IGNORECASE)
+_ABOUT_A_CHECK = re.compile(r"[\s*#`-]*[\w/ ]+::\w+`?\s*:")
 _Value = TypeVar("_Value")
 
 
@@ -69,15 +72,16 @@ def handed_in_letter(path: Path) -> str:
         return content.decode("cp1252", errors="replace")
 
 
-def is_defense_file(path: Path) -> bool:
-    """True for letters that answer a page of gradekit-integrity's `defend`, and so belong to no exercise of the notebook.
+def is_letter(path: Path) -> bool:
+    """True for files that belong to no exercise: answers to a page of gradekit-integrity's `defend`, and requests about checks.
 
     A text of such a name may be an answer.
     """
-    if not _DEFENSE.fullmatch(path.name):
-        return False
-    text = handed_in_letter(path)
-    return text.lstrip().startswith("{") and "sheet" in text
+    if _DEFENSE.fullmatch(path.name):
+        text = handed_in_letter(path)
+        return text.lstrip().startswith("{") and "sheet" in text
+    # a person reads the rest of it as well, in `gradekit requests`
+    return bool(LETTER.fullmatch(path.name) and _ABOUT_A_CHECK.match(handed_in_letter(path)))
 
 
 def _small(path: Path) -> bytes:

@@ -76,6 +76,9 @@ class RecordedScores:
         for student, notebook, cell, *grade in _with_names(rows, assignment):
             self._grades.setdefault((student, notebook), {})[cell] = (grade[0], grade[1])
 
+    def automatic(self, student: str, notebook: str) -> dict[str, float | None]:
+        return {cell: score for cell, (score, _) in self._grades.get((student, notebook), {}).items()}
+
     def agree(self, student: str, notebook: str, result: SubmissionResult) -> bool:
         """Whether they are those of the result."""
         grades = self._grades.get((student, notebook))

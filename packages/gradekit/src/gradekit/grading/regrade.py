@@ -1,9 +1,10 @@
 """Finds out what grading again would change, and why, before anything is written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gradekit.grading.autograde import ClassGrading, SubmissionProgress
+from gradekit.grading.grades import RecordedScores
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult, points_in_words
@@ -72,25 +73,37 @@ def moves(
     course: RunningCourse, grading: ClassGrading, students: list[str]
 ) -> Iterator[tuple[SubmissionProgress, list[Move]]]:
     """Grade submissions that are not in the cache; yield each submission with its moves."""
+    with course.gradebook() as gradebook:
+        recorded = RecordedScores(gradebook, grading.assignment.name)
     for submission in grading.grade(students):
         found: list[Move] = []
         for notebook in submission.notebooks:
             old = course.result(submission.student, grading.assignment.name, notebook.name)
             if not notebook.failure:
                 old = old or SubmissionResult(Status.UNGRADED)
-                for move in _moves(submission.student, notebook.name, old, notebook.cached.result):
+                scores = recorded.automatic(submission.student, notebook.name)
+                for move in _moves(submission.student, notebook.name, old, notebook.cached.result, scores):
                     if grading.assignment.is_shared(move.exercise):
                         move = replace(move, exercise=f"{notebook.name}/{move.exercise}")
                     found.append(move)
         yield submission, found
 
 
-def _moves(student: str, notebook: str, old: SubmissionResult, new: SubmissionResult) -> Iterator[Move]:
+def _moves(
+    student: str,
+    notebook: str,
+    old: SubmissionResult,
+    new: SubmissionResult,
+    scores: Mapping[str, float | None],
+) -> Iterator[Move]:
     for exercise in new.exercises:
         name, now = exercise.grade_id, (exercise.earned, exercise.points)
         before = old.exercise(name)
         if before is None:
-            yield Move(student, notebook, name, None, *now, ["it was not graded yet"])
+            score = scores.get(name)
+            cause = "it was not graded yet" if score is None else "how it was graded before isn't known"
+            if score != exercise.earned:
+                yield Move(student, notebook, name, score, *now, [cause])
         elif before.earned != exercise.earned:
             causes = list(_causes(old, new, before, exercise)) or ["the result was non-deterministic"]
             yield Move(student, notebook, name, before.earned, *now, causes, list(_changes(before, exercise)))

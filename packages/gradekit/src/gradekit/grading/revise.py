@@ -64,7 +64,7 @@ class Revision:
     def lines(self) -> Iterator[str]:
         yield from self.changes
         for old, new in self.moved.items():
-            yield f"{'/'.join(old)} is now {'/'.join(new)}, and keeps its grades and comments"
+            yield f"{'/'.join(old)} is now {'/'.join(new)}, so it isn't removed: it keeps its grades and comments"
 
 
 def revise(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
@@ -204,18 +204,28 @@ class RunningCourse:
         with self.gradebook() as gradebook:
             return in_doubt(self.handed_in(assignment), gradebook)
 
-    def choose(self, patterns: Sequence[str]) -> None:
-        """Choose the students to grade, by ids or patterns such as `a*`, in place of those of nbgrader's settings.
+    def choose(self, texts: Sequence[str]) -> None:
+        """Choose the students to grade in place of those of nbgrader's settings.
+
+        Args:
+            texts: each is an id, a pattern such as `a*`, or several with commas between them.
 
         Raises:
             CourseError: one is nobody's.
         """
         with self.gradebook() as gradebook:
             known = {student.id for student in gradebook.students}.union(self.handed_in())
+
+        def is_known(pattern: str) -> bool:
+            return any(_matches(student, pattern) for student in known)
+
+        # an id may have a comma, too
+        split = ([text] if is_known(text) else map(str.strip, text.split(",")) for text in texts)
+        patterns = [pattern for found in split for pattern in found]
         for pattern in patterns:
-            if not any(_matches(student, pattern) for student in known):
+            if not is_known(pattern):
                 raise CourseError(
-                    f"no student {pattern} is in the gradebook, or in {self.folders.submitted_directory}/"
+                    f"no student {pattern or repr(pattern)} is in the gradebook, or in {self.folders.submitted_directory}/"
                     f"{did_you_mean(pattern, known)}"
                 )
         self._student_patterns = patterns
@@ -229,12 +239,15 @@ class RunningCourse:
 
         `rename_students` reports names that can't be stored.
         """
-        left_out = set(self.folders.student_id_exclude.split(","))
         return [
             student
             for student in students
-            if usable_name(student) == student and student not in left_out and self.is_chosen(student)
+            if usable_name(student) == student and not self.is_left_out(student) and self.is_chosen(student)
         ]
+
+    def is_left_out(self, student: str) -> bool:
+        """Whether nbgrader's settings say that the student is not graded."""
+        return student in self.folders.student_id_exclude.split(",")
 
     def notebooks_of(self, assignment: Assignment) -> list[str]:
         """The names of the released notebooks that are graded.
@@ -264,6 +277,8 @@ class RunningCourse:
 
         def is_graded(student: str) -> bool:
             found = {notebook: self.result(student, name, notebook) for notebook in notebooks}
+            if not any(found.values()) and self.graded_before(student, name):
+                return all(recorded.automatic(student, notebook) for notebook in notebooks)
             return all(is_done(it) and recorded.agree(student, book, it) for book, it in found.items())
 
         return [
@@ -285,12 +300,19 @@ class RunningCourse:
 
         None if there is none, or it is damaged or of another schema version.
         """
-        path = self.autograded(student, assignment) / f"{notebook}.ipynb"
         try:
-            stored = json.loads(path.read_text(encoding="utf-8"))["metadata"][RESULT]
+            stored = _metadata(self.autograded(student, assignment) / f"{notebook}.ipynb")[RESULT]
             return SubmissionResult.from_dict(stored)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
+
+    def graded_before(self, student: str, assignment: str) -> bool:
+        """Whether nbgrader has autograded the submission itself, as before gradekit was plugged in."""
+        try:
+            found = [_metadata(path) for path in notebooks_in(self.autograded(student, assignment))]
+            return bool(found) and not any(RESULT in metadata for metadata in found)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return False
 
     def is_newer(self, student: str, assignment: str) -> bool:
         """True if the submission was handed in again after it was autograded.
@@ -319,6 +341,11 @@ class RunningCourse:
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["metadata"]
+    return found
 
 
 def _matches(student: str, pattern: str) -> bool:

@@ -48,7 +48,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 
 from gradekit.course import CourseError
 from gradekit.course.files import FOR_EVERYBODY, notebooks_in
-from gradekit.course.printing import printable
+from gradekit.course.printing import printable, quoted
 from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.nbgrader_plugin import own_hook
@@ -132,7 +132,8 @@ class AutogradeOne(OneFolder, Autograde):
                 self.gradebook.find_student(student_id)
             return self.gradebook.update_or_create_submission(assignment_id, student_id, **given)
         except MissingEntry as error:
-            raise NbGraderException(str(error)) from error
+            remedy = f"c.Autograde.create_student is False, so run `nbgrader db student add {quoted(student_id)}` first"
+            raise NbGraderException(f"{error}{'' if self.create_student else f'. {remedy}'}") from error
 
     def _copy_source_files(self, assignment_id: str, student_id: str) -> None:
         """Copy the course's files over those of the student."""

@@ -1,20 +1,25 @@
-"""Runs an implementation that a student's test is tried on, in a kernel that has no code of the student's.
+"""Runs an implementation that a student's test is tried on, in a process that has no code of the student's.
 
 Its text is sent there (see `gradekit.session.channel`). Requests come from stubs in the student's kernel, so they can be
 anything: an implementation can be called, and so can what it returned, but nothing else of it can be reached.
 """
 
 import builtins
+import os
 import random
+import signal
+import socket
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradekit.inside import payload
 from gradekit.inside.graph import Graph
-from gradekit.inside.messages import MessageError
+from gradekit.inside.kernel_process import reset_torch
+from gradekit.inside.messages import FROM_STUB, MessageError, decode, encode, receive, send
 from gradekit.inside.stub import IMPLEMENTATION
 
 _MAX_TEXT = 2000
@@ -32,6 +37,7 @@ class LoadedImplementation:
         self.load("implementation = None", "implementation", ())
 
     def load(self, source: str, function: str, methods: Sequence[str]) -> None:
+        reset_torch()
         names: dict[str, Any] = {"__name__": "implementation"}
         exec(compile(source, "<implementation>", "exec"), names)
         self._objects: list[Any] = [names[function]]
@@ -97,6 +103,33 @@ class LoadedImplementation:
     def _number_of(self, value: Any) -> int:
         self._objects.append(value)
         return len(self._objects) - 1
+
+
+def serve_stubs(descriptor: int) -> None:
+    """Answer requests on a socket to the grader until it is closed. An interrupt ends this process, which has no state.
+
+    A request from the grader itself is the implementation to load.
+    """
+    signal.signal(signal.SIGINT, lambda *_: os._exit(1))
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (until the process ends)
+    loaded, connection = LoadedImplementation(), socket.socket(fileno=descriptor)
+    connection.set_inheritable(False)
+    try:
+        while True:
+            number, request = receive(connection.recv)
+            answer = loaded.answer if number & FROM_STUB else partial(_load, loaded)
+            send(connection, number, answer(request))
+    except (EOFError, OSError):
+        connection.close()
+
+
+def _load(loaded: LoadedImplementation, request: list[Any]) -> list[bytes]:
+    try:
+        loaded.load(**decode(request))
+        return encode({"ok": True})
+    except Exception as error:
+        described = {"type": type(error).__name__, "message": str(error)[:_MAX_TEXT], "lines": []}
+        return encode({"ok": False, "at": 0, "error": described})
 
 
 def _seed(python: int, numpy: int, torch: int | None = None) -> None:

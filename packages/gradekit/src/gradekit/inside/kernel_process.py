@@ -15,9 +15,11 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from io import StringIO
+from select import select
+from time import monotonic, sleep
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -25,6 +27,8 @@ import numpy as np
 
 #: how a process ends that was forked for one request, and has sent the reply
 ANSWERED = 17
+#: how long the end of a cell is delayed at most by processes that still write
+_READ_SECONDS = 0.2
 
 
 def protect(shell: Any) -> None:
@@ -39,6 +43,7 @@ def protect(shell: Any) -> None:
         shell.register_magic_function(_keep_the_names, "line", name)
     draw_without_screen(shell)
     streams = {"stdout": sys.stdout, "stderr": sys.stderr}
+    pipes = [pipe for stream in streams.values() if (pipe := getattr(stream, "_fid", None)) is not None]
     for stream in streams.values():
         stream.close = _stay_open  # type: ignore[method-assign]  # on purpose
 
@@ -46,8 +51,18 @@ def protect(shell: Any) -> None:
         for name, stream in streams.items():
             if getattr(sys, name) is not stream:
                 setattr(sys, name, stream)
+        _await_readers(pipes)
 
     shell.events.register("post_run_cell", restore)
+
+
+def _await_readers(pipes: Sequence[int]) -> None:
+    """Wait until ipykernel's threads have read what the cell wrote to the descriptors 1 and 2: later it would be lost."""
+    end = monotonic() + _READ_SECONDS
+    with contextlib.suppress(OSError, ValueError):
+        while select(pipes, (), (), 0)[0] and monotonic() < end:
+            sleep(0.001)
+        sleep(0.001)  # for a thread that has read, and waits for its turn
 
 
 #: backends of matplotlib that need a screen, or a browser that runs scripts
@@ -139,7 +154,7 @@ class BuiltIn:
 
     def __init__(self) -> None:
         self._own: dict[str, Any] = {}
-        self._names, self._callable = vars(builtins), callable
+        self._names, self._callable, self._all, self._map = vars(builtins), callable, all, map
 
     def remember(self) -> None:
         kinds = (type, type(len))
@@ -147,6 +162,8 @@ class BuiltIn:
 
     def put_back(self) -> None:
         """Restore those that nothing can call any more; others may be replaced on purpose."""
+        if self._all(self._map(self._callable, self._map(self._names.get, self._own))):
+            return
         lost = {name: own for name, own in self._own.items() if not self._callable(self._names.get(name))}
         self._names.update(lost)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.inside.arrays import Array, copied, is_plain, is_tensor, load, noun, save, to_numpy
+from gradekit.inside.arrays import Array, is_plain, is_tensor, load, noun, save, to_numpy
 from gradekit.inside.packing import PLAIN, PackingError, packer_named, packer_of
 
 MAX_BYTES = 64 * 2**20
@@ -56,7 +56,7 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
 
     Args:
         value: nested lists, tuples and dicts (string keys) of numbers, strings, booleans, None, tensors, NumPy
-            arrays, and whatever has a packer. Arrays are copied, tensors without their gradients.
+            arrays, and whatever has a packer. Tensors are sent without their gradients.
         describe: called for any other object; returns the JSON dict that represents it.
 
     Raises:
@@ -84,7 +84,7 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
             if len(arrays) == MAX_TENSORS:
                 raise MessageError(f"the value holds more than {MAX_TENSORS} arrays")
             key = str(len(arrays))
-            arrays[key] = copied(item)
+            arrays[key] = item
             return {KIND: "tensor" if is_tensor(item) else "array", "key": key}
         if type(item) is list:
             return [tree(part, depth + 1) for part in item]

@@ -38,6 +38,11 @@ def raw(value: Any) -> Raw | None:
     return kind, value.dtype.str, value.shape, value.tobytes()
 
 
+def value_of(found: Raw) -> Any:
+    """The array that had this content."""
+    return _array([*found[:3]], found[3], 0)
+
+
 def write(fields: dict[str, Any], values: Sequence[Any]) -> list[bytes]:
     """The two buffers of a message: fields that JSON can express, and values of any kind.
 

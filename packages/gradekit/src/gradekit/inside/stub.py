@@ -1,6 +1,6 @@
 """Stands for an implementation that a student's test is tried on; runs in the student's kernel.
 
-Its text is sent there (see `gradekit.session.channel`). The implementation itself runs in another kernel, so right and
+Its text is sent there (see `gradekit.session.channel`). The implementation itself runs in another process, so right and
 wrong ones differ in nothing but what they return, raise and change.
 """
 

@@ -9,6 +9,8 @@ import copy
 import glob
 import logging
 import shutil
+import sysconfig
+import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -199,12 +201,18 @@ class FeedbackOne(OneFolder, GenerateFeedback):
     """`nbgrader generate_feedback` for one autograded submission."""
 
 
+#: where modules are that aren't the course's own, such as its plugins
+_INSTALLED = ("<", *sysconfig.get_paths().values(), str(Path(__file__).parents[1]))
+
+
 def reason_of(error: BaseException) -> str:
     """Describe an error in one line."""
     if isinstance(error, OSError) and error.strerror:
         return printable(f"{error.strerror}: {error.filename}" if error.filename else error.strerror)
     lines = str(error).splitlines() or [""]
-    return printable(f"{type(error).__name__}: {lines[0]}")
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f" ({name}, line {line})" for name, line, *_ in frames if not name.startswith(_INSTALLED)]
+    return printable(f"{type(error).__name__}: {lines[0]}{own[-1] if own else ''}")
 
 
 class PrintableFormatter(LogFormatter):

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,7 @@ except ModuleNotFoundError as error:
         f'the class report needs {error.name}, which is not installed: pip install "gradekit[report]"'
     ) from error
 
+warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a name may have such letters
 #: from seaborn's palette for the color-blind
 BLUE, ORANGE = (sns.color_palette("colorblind")[index] for index in (0, 1))
 PASSED_COLOR, FAILED_COLOR, NO_VERDICT_COLOR = "#cfe3f3", "#c44e00", "#4d4d4d"

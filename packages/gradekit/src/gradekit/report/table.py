@@ -28,6 +28,10 @@ from gradekit.submission.extra_files import own_files, time_handed_in
 from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
 
 NOT_AUTOGRADED = "not autograded"
+#: by nbgrader itself, before gradekit was plugged in
+GRADED_BEFORE = "graded by nbgrader"
+#: by c.CourseDirectory.student_id_exclude
+LEFT_OUT = "left out"
 PARTLY_HANDED_IN = "partly handed in"
 #: students who were removed from the gradebook after their work was graded, as when they leave the course
 NOT_IN_GRADEBOOK = "not in the gradebook"
@@ -280,13 +284,19 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
         }
         folder = course.submitted(student, assignment.name)
         status = NOT_AUTOGRADED if notebooks_in(folder) else Status.MISSING
+        if course.is_left_out(student):
+            status = LEFT_OUT
         row = Row(student, status, dict.fromkeys(maximum), in_gradebook=student in known)
+        before = not found and any(score is not None for score in points.get(student, {}).values())
+        if before and course.graded_before(student, assignment.name):
+            row.status = GRADED_BEFORE
         if found:
             row.notebooks = {
                 name: str(found[name].status) if name in found else _status_of_file(folder / f"{name}.ipynb")
                 for name in names
             }
             row.status = _status_of_all(list(row.notebooks.values()))
+        if found or row.status == GRADED_BEFORE:
             row.points = points.get(student, {})
             row.out_of = sum(maximum.get(name, 0) for name, score in row.points.items() if score is not None)
             row.penalty = penalties.get(student, 0.0)
@@ -295,7 +305,8 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
             for name, result in found.items():
                 row.exercises += [(labels.get((name, e.grade_id), e.grade_id), e) for e in result.exercises]
                 row.doubts += [(labels.get((name, d.grade_id), d.grade_id), d) for d in result.doubts]
-            readable = {name for name, result in found.items() if not result.nothing_graded}
+            unread = {name for name, result in found.items() if result.nothing_graded}
+            readable = (found.keys() or set(names)) - unread
             row.waiting = [
                 label
                 for (name, _), label in labels.items()

@@ -41,53 +41,18 @@ class Unresponsive(Exception):
     """The kernel ignored the interrupt."""
 
 
-class Channel:
-    """Sends requests to the agent of one kernel, one at a time.
+class RequestLine:
+    """Sends requests to one process in the sandbox, one at a time.
 
     Args:
-        connection: one of two connected sockets. It has no name that code in the kernel could give to something else.
-        inherited: the number of the other one in the kernel.
+        connection: one of two connected sockets, the other of which it inherits. It has no name that code in there could
+            give to something else.
     """
 
-    def __init__(
-        self,
-        manager: AsyncKernelManager,
-        client: AsyncKernelClient,
-        connection: socket.socket,
-        inherited: int,
-    ) -> None:
+    def __init__(self, manager: AsyncKernelManager, connection: socket.socket) -> None:
         self._manager = manager
-        self._client = client
         self._connection = connection
-        self._start = _START.format(inherited)
-        self._serving = ""
         self._number = 0
-
-    def open(self, seconds: float, preload: Sequence[str] = (), torch: bool = True) -> None:
-        """Start the agent in the kernel.
-
-        Args:
-            seconds: wall time that each step may take.
-            preload: statements to run first; they cost nothing if the server of warm kernels has run them.
-            torch: whether calls may need torch.
-
-        Raises:
-            CourseError: one of the statements raised.
-            RuntimeError: the agent can't start.
-        """
-        for statement in preload:
-            error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
-            if error:
-                raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
-        if run_sync(self.execute)(self._start, seconds):  # the kernel doesn't run `preload` itself
-            run_sync(self.execute)(f"exec({agent_code(torch)!r}, {{}})", seconds)
-            if error := run_sync(self.execute)(self._start, seconds):
-                raise RuntimeError(f"the grader's part in the kernel stops with {error}")
-
-    async def execute(self, source: str, seconds: float) -> str:
-        """Run trusted code in the notebook's namespace and return its error, or an empty string."""
-        identifier = self._client.execute(source, silent=True, store_history=False)
-        return await self._wait_for_idle(identifier, seconds)
 
     def ask(
         self,
@@ -97,10 +62,10 @@ class Channel:
         apart: bool = False,
         from_stub: bool = False,
     ) -> list[bytes]:
-        """Send a request and return the buffers of the reply. No cells can be run until `hang_up`.
+        """Send a request and return the buffers of the reply.
 
         With `answer_stub`, the request may ask about a stub. With `apart`, a forked process of the kernel handles it.
-        With `from_stub`, it is what a stub in another kernel asks.
+        With `from_stub`, it is what a stub in a kernel asks.
 
         Raises:
             TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
@@ -110,8 +75,6 @@ class Channel:
         """
         mark = messages.APART if apart else messages.FROM_STUB if from_stub else 0
         try:
-            if not self._serving:
-                self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
             self._number = (self._number & ~_MARKS) + 1 | mark
             self._send(self._number, buffers, watch)
             return self._reply(watch, answer_stub)
@@ -120,13 +83,6 @@ class Channel:
             raise
         except (OSError, EOFError):
             raise KernelGone from None
-
-    def hang_up(self, seconds: float) -> None:
-        """Stop the agent, so that the kernel can run cells again."""
-        if self._serving:
-            messages.send(self._connection, 0, [b"", b""])
-            run_sync(self._wait_for_idle)(self._serving, seconds)
-            self._serving = ""
 
     def _send(self, number: int, buffers: list[bytes], watch: Stopwatch) -> None:
         """Send a message, in pieces if the kernel is slow to read it."""
@@ -174,6 +130,64 @@ class Channel:
         except (OSError, EOFError, messages.MessageError):
             raise KernelGone from None
 
+
+class Channel(RequestLine):
+    """Sends requests to the agent of one kernel, where no cells can be run from the first one until `hang_up`.
+
+    Args:
+        inherited: the number of the other socket in the kernel.
+    """
+
+    def __init__(
+        self,
+        manager: AsyncKernelManager,
+        client: AsyncKernelClient,
+        connection: socket.socket,
+        inherited: int,
+    ) -> None:
+        super().__init__(manager, connection)
+        self._client = client
+        self._start = _START.format(inherited)
+        self._serving = ""
+
+    def open(self, seconds: float, preload: Sequence[str] = (), torch: bool = True) -> None:
+        """Start the agent in the kernel.
+
+        Args:
+            seconds: wall time that each step may take.
+            preload: statements to run first; they cost nothing if the server of warm kernels has run them.
+            torch: whether calls may need torch.
+
+        Raises:
+            CourseError: one of the statements raised.
+            RuntimeError: the agent can't start.
+        """
+        for statement in preload:
+            error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
+            if error:
+                raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
+        if run_sync(self.execute)(self._start, seconds):  # the kernel doesn't run `preload` itself
+            run_sync(self.execute)(f"exec({agent_code(torch)!r}, {{}})", seconds)
+            if error := run_sync(self.execute)(self._start, seconds):
+                raise RuntimeError(f"the grader's part in the kernel stops with {error}")
+
+    async def execute(self, source: str, seconds: float) -> str:
+        """Run trusted code in the notebook's namespace and return its error, or an empty string."""
+        identifier = self._client.execute(source, silent=True, store_history=False)
+        return await self._wait_for_idle(identifier, seconds)
+
+    def _send(self, number: int, buffers: list[bytes], watch: Stopwatch) -> None:
+        if not self._serving:
+            self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
+        super()._send(number, buffers, watch)
+
+    def hang_up(self, seconds: float) -> None:
+        """Stop the agent, so that the kernel can run cells again."""
+        if self._serving:
+            messages.send(self._connection, 0, [b"", b""])
+            run_sync(self._wait_for_idle)(self._serving, seconds)
+            self._serving = ""
+
     async def _wait_for_idle(self, identifier: str, seconds: float) -> str:
         """Wait until a request has been processed, and return its error, or an empty string."""
         error, deadline = "", time.monotonic() + seconds
@@ -209,6 +223,8 @@ PARTS = (
     "agent",
 )
 _START = "__import__('sys').modules['gradekit.inside.agent'].start({}, get_ipython())"
+#: what a process runs that answers for implementations, instead of a kernel
+IMPLEMENTATIONS = "__import__('sys').modules['gradekit.inside.implementation'].serve_stubs({})"
 _SERVE = "__import__('sys').modules['gradekit.inside.agent'].serve()"
 
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
@@ -23,7 +24,7 @@ from gradekit.course import CourseError
 from gradekit.course.files import files_in
 from gradekit.course.kernels import COLD, LIMITED, other_language, require_kernel
 from gradekit.inside.messages import MAX_BYTES
-from gradekit.session.channel import Channel, KernelGone, agent_code
+from gradekit.session.channel import IMPLEMENTATIONS, Channel, KernelGone, RequestLine, agent_code
 from gradekit.session.files_written import WrittenFiles, read_written
 from gradekit.session.limits import Limits
 from gradekit.session.runner import QUIET, CellRunner
@@ -48,13 +49,49 @@ class NotStarted(Exception):
 
 
 @dataclass(frozen=True)
-class StudentKernel:
-    """A running kernel with the agent inside. Created by `start`; `close` ends it and removes its files."""
+class Confined:
+    """A running process that answers requests; `close` ends it and removes its files."""
+
+    provisioner: object  # jupyter_client's handle on the process
+    _cleanup: contextlib.ExitStack
+
+    def close(self) -> None:
+        self._cleanup.close()
+
+    def usage(self) -> Usage | None:
+        """The time that the process has used so far, with those that it started; None if that can't be measured."""
+        return self.provisioner.usage() if isinstance(self.provisioner, WatchedProvisioner) else None
+
+    @property
+    def ended_because(self) -> str:
+        """Why the provisioner ended the process; empty if it did not."""
+        return self.provisioner.ended_because if isinstance(self.provisioner, WatchedProvisioner) else ""
+
+
+@dataclass(frozen=True)
+class ImplementationProcess(Confined):
+    """A process confined as a kernel is, without IPython: it runs implementations that a student's test is tried on."""
+
+    line: RequestLine
+
+    @classmethod
+    def start(cls, limits: Limits, kernel_name: str, files: WorkingFiles) -> "ImplementationProcess":
+        """Start a process; raises what `StudentKernel.start` raises."""
+        with contextlib.ExitStack() as cleanup, _start_errors():
+            ours, theirs = _sockets(cleanup)
+            with theirs:
+                code = IMPLEMENTATIONS.format(theirs.fileno())
+                manager = _manager(cleanup, limits, kernel_name, files, code=code)
+                run_sync(manager.start_kernel)(pass_fds=[theirs.fileno()])
+            return cls(manager.provisioner, cleanup.pop_all(), RequestLine(manager, ours))
+
+
+@dataclass(frozen=True)
+class StudentKernel(Confined):
+    """A running kernel with the agent inside."""
 
     runner: CellRunner
     channel: Channel
-    provisioner: object  # jupyter_client's handle on the process
-    _cleanup: contextlib.ExitStack
 
     @classmethod
     def start(
@@ -75,65 +112,20 @@ class StudentKernel:
                     f"The kernel `{language}` of a notebook runs in the sandbox only: grade without `--sandbox none`"
                 )
             kernel_name = COLD
-        require_kernel(kernel_name)
-        hide(*files.hidden)
-        preload = () if language else limits.preload
-        with contextlib.ExitStack() as cleanup:
-            folder = HeldFolder("gradekit-kernel-")
-            cleanup.callback(folder.remove)
-            context = _bounded_context()
-            # garbage collection may be late, and each holds five descriptors
-            cleanup.callback(context.destroy, 0)
-            manager = AsyncKernelManager(
-                kernel_name=kernel_name,
-                client_factory=StudentClient,
-                context=context,
-                transport="ipc",
-                connection_file=str(folder.path / "kernel.json"),
-                log=QUIET,
-                config=Config(
-                    WatchedProvisioner={
-                        "memory_limit": limits.memory,
-                        "working_files": list(files.paths),
-                        "left_out": list(files.left_out),
-                        "preload": [] if language else [agent_code(limits.torch), *preload],
-                        "environment": {"NBGRADER_EXECUTION": "autograde"},
-                    },
-                    SandboxProvisioner={"cold_fallback": limits.cold_fallback}
-                    | ({"kernelspec": language} if language else {}),
-                ),
-            )
+        with contextlib.ExitStack() as cleanup, _start_errors():
+            manager = _manager(cleanup, limits, kernel_name, files, language)
             runner = CellRunner(notebook, manager, limits)
-            cleanup.callback(_shut_down, manager)
-            try:
-                ours, theirs = socket.socketpair()
-                cleanup.callback(ours.close)
-                with contextlib.suppress(OSError):  # Linux before 6.16
-                    ours.setsockopt(socket.SOL_SOCKET, _SO_PASSRIGHTS, 0)
-                inherited = theirs.fileno()
-                with theirs:
-                    runner.start_new_kernel(**({} if language else {"pass_fds": [inherited]}))
-                client = runner.start_new_kernel_client()
-                assert isinstance(client, StudentClient)
-                cleanup.callback(client.stop_channels)
-                channel = Channel(manager, client, ours, inherited)
-                if not language:
-                    channel.open(limits.startup_seconds, preload, limits.torch)
-            except SandboxError as error:
-                raise CourseError(
-                    f"Nothing was graded: {error}. If all code is trusted, choose `--sandbox none`."
-                ) from error
-            except (StartFailed, RuntimeError, OSError, KernelGone) as error:
-                reason = str(error) or type(error).__name__
-                raise NotStarted(f"the kernel failed to start: {reason}") from error
-            return cls(runner, channel, manager.provisioner, cleanup.pop_all())
-
-    def close(self) -> None:
-        self._cleanup.close()
-
-    def usage(self) -> Usage | None:
-        """The time that the kernel has used so far; None if its processes can't be measured."""
-        return self.provisioner.usage() if isinstance(self.provisioner, WatchedProvisioner) else None
+            ours, theirs = _sockets(cleanup)
+            inherited = theirs.fileno()
+            with theirs:
+                runner.start_new_kernel(**({} if language else {"pass_fds": [inherited]}))
+            client = runner.start_new_kernel_client()
+            assert isinstance(client, StudentClient)
+            cleanup.callback(client.stop_channels)
+            channel = Channel(manager, client, ours, inherited)
+            if not language:
+                channel.open(limits.startup_seconds, limits.preload, limits.torch)
+            return cls(manager.provisioner, cleanup.pop_all(), runner, channel)
 
     def read_written(self, files: WorkingFiles) -> WrittenFiles:
         """Read the files that are in the kernel's home folder and not among `files`, with which it started."""
@@ -151,11 +143,6 @@ class StudentKernel:
             os.close(home)
 
     @property
-    def ended_because(self) -> str:
-        """Why the provisioner ended the kernel; empty if it did not."""
-        return self.provisioner.ended_because if isinstance(self.provisioner, WatchedProvisioner) else ""
-
-    @property
     def cold_because(self) -> str:
         """Why the kernel could not be forked, and so was started cold; empty if that wasn't so."""
         return self.provisioner.cold_because if isinstance(self.provisioner, SandboxProvisioner) else ""
@@ -165,6 +152,71 @@ class StudentKernel:
         self.runner.nb = notebook
         self.channel.hang_up(seconds)
         run_sync(self.channel.execute)(_FORGET, seconds)
+
+
+def _manager(
+    cleanup: contextlib.ExitStack,
+    limits: Limits,
+    kernel_name: str,
+    files: WorkingFiles,
+    language: str = "",
+    code: str = "",
+) -> AsyncKernelManager:
+    """What starts a process: a kernel, in Python or another `language`, or one that runs `code`."""
+    require_kernel(kernel_name)
+    hide(*files.hidden)
+    folder = HeldFolder("gradekit-kernel-")
+    cleanup.callback(folder.remove)
+    context = _bounded_context()
+    # garbage collection may be late, and each holds five descriptors
+    cleanup.callback(context.destroy, 0)
+    manager = AsyncKernelManager(
+        kernel_name=kernel_name,
+        client_factory=StudentClient,
+        context=context,
+        transport="ipc",
+        connection_file=str(folder.path / "kernel.json"),
+        log=QUIET,
+        config=Config(
+            WatchedProvisioner={
+                "memory_limit": limits.memory,
+                "working_files": list(files.paths),
+                "left_out": list(files.left_out),
+                "preload": [] if language else [agent_code(limits.torch), *limits.preload],
+                "code": code,
+                "environment": {
+                    "NBGRADER_EXECUTION": "autograde",
+                    "PYTEST_ADDOPTS": "-p no:gradekit",  # gradekit's plugin can't be imported there
+                },
+            },
+            SandboxProvisioner={"cold_fallback": limits.cold_fallback}
+            | ({"kernelspec": language} if language else {}),
+        ),
+    )
+    cleanup.callback(_shut_down, manager)
+    return manager
+
+
+def _sockets(cleanup: contextlib.ExitStack) -> tuple[socket.socket, socket.socket]:
+    """Two connected sockets: the grader's, and the one that the process inherits."""
+    ours, theirs = socket.socketpair()
+    cleanup.callback(ours.close)
+    with contextlib.suppress(OSError):  # Linux before 6.16
+        ours.setsockopt(socket.SOL_SOCKET, _SO_PASSRIGHTS, 0)
+    return ours, theirs
+
+
+@contextlib.contextmanager
+def _start_errors() -> Iterator[None]:
+    try:
+        yield
+    except SandboxError as error:
+        raise CourseError(
+            f"Nothing was graded: {error}. If all code is trusted, choose `--sandbox none`."
+        ) from error
+    except (StartFailed, RuntimeError, OSError, KernelGone) as error:
+        reason = str(error) or type(error).__name__
+        raise NotStarted(f"the kernel failed to start: {reason}") from error
 
 
 def _shut_down(manager: AsyncKernelManager) -> None:

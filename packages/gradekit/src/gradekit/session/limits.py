@@ -28,6 +28,8 @@ _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR = 1.0, 3.0
 #: CPU time of the grader in which a check answers what a student's test asks of the functions that it is tried on. A check
 #: is stopped at more, wherever it is (`gradekit.session.limits`), and then the kernel can't be used any more.
 JUDGING_SECONDS = 40.0
+#: seconds after which the time that a kernel's processes have used is read for the first time
+_UNNOTICED = 0.05
 #: default for the seconds that all second tries of an assignment may take together
 REPEAT_BUDGET = 600.0
 _CORES = os.cpu_count() or 1
@@ -115,9 +117,11 @@ class Stopwatch:
         if time.process_time() > self._answered:
             self.breach = Breach.ASKED
             return True
+        elapsed = now - self._start
+        if self._first is None and elapsed < _UNNOTICED:  # most calls have ended by then
+            return False
         since, first = self._first or (now, self._usage())
         self._first = since, first
-        elapsed = now - self._start
         if elapsed * _CORES < min(self._seconds, self._sleep):
             return False
         used = self._usage()

@@ -378,7 +378,7 @@ def complaints_about(student: Student, test: str) -> dict[Implemented, str | Stu
 
 
 def try_on(student: Student, test: str, implementation: Implemented) -> Call:
-    """Call a test that the student wrote with an implementation, which runs in another kernel.
+    """Call a test that the student wrote with an implementation, which runs in another process.
 
     No test can know what it was called with before: unless its text shows that it remembers nothing, a forked process of
     the student's kernel makes the call.

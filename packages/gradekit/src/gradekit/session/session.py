@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode
 
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_demo, is_test_cell
@@ -15,7 +15,7 @@ from gradekit.course.kernels import SANDBOX
 from gradekit.inside import messages
 from gradekit.session.channel import KernelGone, Unresponsive
 from gradekit.session.files_written import WrittenFiles
-from gradekit.session.kernel import NotStarted, StudentKernel
+from gradekit.session.kernel import ImplementationProcess, NotStarted, StudentKernel
 from gradekit.session.limits import Breach, Limits, Stopwatch
 from gradekit.session.replies import Failure, Reply, read_reply
 from gradekit.session.runner import CellRun, CellState
@@ -25,14 +25,14 @@ from sandbox_kernel.usage import Usage, time_in_this_thread
 
 
 class BenchGone(Exception):
-    """The kernel of the implementations failed to start, or has ended; the message says why."""
+    """The process of the implementations failed to start, or has ended; the message says why."""
 
 
 class Bench:
     """Runs one implementation at a time, and calls it with what a student's test chooses.
 
-    The kernel has the limits of a submission, since the arguments can make a call large or endless. It is started when it is
-    first needed, and again after it has ended.
+    Its process has the limits of a submission, since the arguments can make a call large or endless. It is started when it
+    is first needed, and again after it has ended.
 
     Args:
         files: copied into its working folder; none of them is the student's.
@@ -40,9 +40,9 @@ class Bench:
 
     def __init__(self, limits: Limits, kernel_name: str, files: WorkingFiles = NO_FILES) -> None:
         self._limits, self._kernel_name, self._files = limits, kernel_name, files
-        self._kernel: StudentKernel | None = None
+        self._process: ImplementationProcess | None = None
         self._used_before = Usage()
-        #: why the kernel ended while it ran an implementation; empty if it didn't
+        #: why the process ended while it ran an implementation; empty if it didn't
         self.ended = ""
 
     def load(self, implementation: Implemented) -> None:
@@ -50,21 +50,19 @@ class Bench:
 
         Raises:
             CourseError: its code raises an exception.
-            BenchGone: the kernel failed to start.
+            BenchGone: the process failed to start.
         """
         self.ended = ""
         request = {
-            "do": "implement",
             "source": implementation.source,
             "function": implementation.name,
             "methods": list(implementation.methods),
         }
         watch = Stopwatch(lambda: None, self._limits.startup_seconds)
         try:
-            if self._kernel is None:
-                empty = v4.new_notebook()
-                self._kernel = StudentKernel.start(empty, self._limits, self._kernel_name, self._files)
-            reply = read_reply(self._kernel.channel.ask(messages.encode([request]), watch), lambda _: None)
+            if self._process is None:
+                self._process = ImplementationProcess.start(self._limits, self._kernel_name, self._files)
+            reply = read_reply(self._process.line.ask(messages.encode(request), watch), lambda _: None)
         except NotStarted as error:
             raise BenchGone(str(error)) from None
         except (TimeoutError, Unresponsive, KernelGone, messages.MessageError) as error:
@@ -80,31 +78,31 @@ class Bench:
         """Answer what a stub asks.
 
         Raises:
-            TimeoutError: the time of the student's call is up, or the kernel has ended.
+            TimeoutError: the time of the student's call is up, or the process has ended.
         """
-        if self._kernel is None:
+        if self._process is None:
             raise TimeoutError
         try:
-            return self._kernel.channel.ask(buffers, watch, from_stub=True)
+            return self._process.line.ask(buffers, watch, from_stub=True)
         except (KernelGone, Unresponsive, messages.MessageError):
-            reason = self._kernel.ended_because or "it ended its process"
+            reason = self._process.ended_because or "it ended its process"
             self.ended = "" if watch.breach else reason
             self.close()
             raise TimeoutError from None
 
     def usage(self) -> Usage | None:
-        """The time that this bench's kernels have used; None if it can't be measured."""
-        if self._kernel is None:
+        """The time that this bench's processes have used; None if it can't be measured."""
+        if self._process is None:
             return self._used_before
-        used = self._kernel.usage()
+        used = self._process.usage()
         return None if used is None else self._used_before + used
 
     def close(self) -> None:
-        """End the kernel."""
-        if self._kernel is not None:
-            kernel, self._used_before = self._kernel, self.usage() or self._used_before
-            self._kernel = None
-            kernel.close()
+        """End the process."""
+        if self._process is not None:
+            process, self._used_before = self._process, self.usage() or self._used_before
+            self._process = None
+            process.close()
 
 
 #: how many ordinary test cells may end the kernel, each of which costs a new one
@@ -138,7 +136,7 @@ class Session:
         files: copied into the notebook's working folder; no kernel sees the folders that they hide.
         wary: wait a moment after each cell, to find out which cell started the thread that ends the kernel.
         ordinary: grade_ids of the test cells that have no hidden checks, and so are run.
-        handed_out: the files that none of the student's are among, for the kernel of implementations (see `Bench`).
+        handed_out: the files that none of the student's are among, for the process of implementations (see `Bench`).
 
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
     time, or ended its kernel, may succeed on an idle machine. `earlier` has the outputs of ordinary test cells that were
@@ -308,7 +306,7 @@ class Session:
         same afterwards as before.
 
         Raises:
-            BenchGone: the kernel of the implementation ended.
+            BenchGone: the process of the implementation ended.
             KernelDied: the kernel ended, or was killed because it ignored the interrupt.
             CallTimeout: time ran out (`seconds` of CPU time, or much more wall time); the call was interrupted,
                 and the kernel is still usable.

@@ -145,7 +145,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Implemented:
-    """A function that the check's `source` defines in another kernel. In the student's, a stub stands for it.
+    """A function that the check's `source` defines in another process. In the student's, a stub stands for it.
 
     `methods` are the names of the methods that may be called of objects which it returns.
     """

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path, PurePath
 
@@ -28,6 +29,7 @@ from gradekit.course.cells import grade_id
 from gradekit.course.files import (
     STATE_FOLDER,
     beside_notebooks,
+    file_stamp,
     notebooks_in,
     read_json,
     write_json,
@@ -366,10 +368,16 @@ def expected_in(assignment: Assignment) -> dict[str, frozenset[str]]:
     Raises:
         CourseError: one of them is damaged.
     """
-    return {
-        name: frozenset(filter(None, map(grade_id, assignment.released(name).cells)))
-        for name in assignment.released_names()
+    stamps = {
+        name: file_stamp(assignment.release_folder / f"{name}.ipynb") for name in assignment.released_names()
     }
+    return {name: _grade_ids_in(assignment, name, stamp) for name, stamp in stamps.items()}
+
+
+@lru_cache(64)
+def _grade_ids_in(assignment: Assignment, name: str, stamp: object) -> frozenset[str]:
+    """Those of a released notebook, which is read again when its stamp has changed."""
+    return frozenset(filter(None, map(grade_id, assignment.released(name).cells)))
 
 
 def stem_and_copy(name: str, expected: Iterable[str]) -> tuple[str, int]:

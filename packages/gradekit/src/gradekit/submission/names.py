@@ -8,6 +8,7 @@ import ast
 import fnmatch
 import re
 import symtable
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -197,6 +198,7 @@ def _names_in(text: str | None) -> list[str]:
     return parts if all(part.isidentifier() for part in parts) else []
 
 
+@lru_cache(256)  # those that were handed out are compared with each submission
 def squeezed(source: str) -> str:
     """The source without blank lines and trailing spaces."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())
@@ -404,7 +406,8 @@ def _as_python(source: str) -> str:
     from IPython.core.inputtransformer2 import TransformerManager
 
     try:
-        return TransformerManager().transform_cell(source)
+        with warnings.catch_warnings(action="ignore"):  # about odd line ends
+            return TransformerManager().transform_cell(source)
     except Exception as error:  # the tokenizer raises other types of errors, too
         raise ValueError("not a cell") from error
 

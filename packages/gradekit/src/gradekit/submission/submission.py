@@ -33,6 +33,7 @@ class Submission:
         self._answer_to: dict[str, str] = {}
         self._answer_code: dict[str, list[str]] = {}
         self._used_code: dict[tuple[str, bool], list[str]] = {}
+        self._parameters: dict[tuple[str, bool], tuple[str, ...]] = {}
 
     @property
     def seed(self) -> int:
@@ -95,8 +96,11 @@ class Submission:
         Args:
             called: return those of the class's `forward` instead.
         """
-        index = self.defining_cell(name)
-        return () if index is None else names.parameters_of(self.notebook.cells[index].source, name, called)
+        if (name, called) not in self._parameters:
+            index = self.defining_cell(name)
+            source = "" if index is None else self.notebook.cells[index].source
+            self._parameters[name, called] = names.parameters_of(source, name, called)
+        return self._parameters[name, called]
 
     def place_of(self, name: str) -> int | None:
         """Index of the cell with grade_id `name`."""

@@ -21,7 +21,7 @@ from gradekit.course.files import (
     files_stamp,
     handed_in_letter,
     handed_in_text,
-    is_defense_file,
+    is_letter,
 )
 from gradekit.course.kernels import SANDBOX, other_language
 from gradekit.course.printing import printable
@@ -220,7 +220,7 @@ def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
         str(file.relative_to(folder)): file
         for path in own
         for file in files_in(path, assignment.course.ignore)
-        if not is_defense_file(file)
+        if not is_letter(file)
     }
 
 

@@ -220,13 +220,33 @@ def pytest_pycollect_makemodule(module_path: Path) -> None:
         sys.path.append(str(folder))
 
 
-@pytest.fixture
-def checking(request: pytest.FixtureRequest) -> Checking:
-    checkings = request.config.stash[CHECKINGS]
-    key = _key(request.node)
+#: the checks that are being run, one inside the other; a fixture that has `request` instead costs three times as much
+_running: list[pytest.Item] = []
+_NAME = pytest.StashKey[str]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    _running.append(item)
+    try:
+        return (yield)
+    finally:
+        _running.pop()
+
+
+def _checking() -> Checking:
+    """That of the check that is being run."""
+    item = _running[-1]
+    checkings = item.config.stash[CHECKINGS]
+    key = _key(item)
     if key not in checkings:
-        checkings[key] = _start_checking(key, request.config)
+        checkings[key] = _start_checking(key, item.config)
     return checkings[key]
+
+
+@pytest.fixture
+def checking() -> Checking:
+    return _checking()
 
 
 @pytest.fixture
@@ -250,25 +270,28 @@ def _kind_of_arrays(arrays: ArrayKind) -> Iterator[None]:
 
 
 @pytest.fixture
-def student(checking: Checking, request: pytest.FixtureRequest) -> Student:
+def student() -> Student:
     """The submission: its functions and classes are called by name."""
-    begin_check(checking.student, checking.submission.answer_to(request.path.stem))
+    checking = _checking()
+    begin_check(checking.student, checking.submission.answer_to(_running[-1].path.stem))
     return checking.student
 
 
 @pytest.fixture
-def reference(checking: Checking, request: pytest.FixtureRequest) -> Reference:
+def reference() -> Reference:
     """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
-    name = _check_name(request.node, checking)
+    checking = _checking()
+    name = _check_name(_running[-1], checking)
     asked = asked_by(checking.student)
     checking.references[name] = Reference(checking.store, name, lambda: asked.last is not None)
     return checking.references[name]
 
 
 @pytest.fixture
-def draw(checking: Checking, request: pytest.FixtureRequest) -> Draw:
+def draw() -> Draw:
     """Random sizes and inputs, different for each submission."""
-    return Draw(checking.seed, _check_name(request.node, checking))
+    checking = _checking()
+    return Draw(checking.seed, _check_name(_running[-1], checking))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -306,7 +329,7 @@ def pytest_runtest_makereport(
     ):
         return report
     exercise = checking.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
-    checking.recorded[item.path.stem] = checking.assignment.name_in_records(item.path)
+    checking.recorded[item.path.stem] = _name_in_records(item, checking)
     outcome, message, relation = CheckOutcome.PASSED, "", ""
     if call.excinfo is not None:
         ending = explain(call.excinfo.value, checking.student, item.path)
@@ -372,7 +395,13 @@ def _sentence(item: pytest.Function) -> str:
 
 
 def _check_name(item: pytest.Item, checking: Checking) -> str:
-    return f"{checking.assignment.name_in_records(item.path)}::{item.name}"
+    return f"{_name_in_records(item, checking)}::{item.name}"
+
+
+def _name_in_records(item: pytest.Item, checking: Checking) -> str:
+    if _NAME not in item.stash:
+        item.stash[_NAME] = checking.assignment.name_in_records(item.path)
+    return item.stash[_NAME]
 
 
 def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:

@@ -23,6 +23,7 @@ class Request(TypedDict):
 
     connection: dict[str, Any]  # what a connection file contains
     argv: list[str]  # the program to run; empty for ipykernel
+    code: str  # Python code to run instead of ipykernel, in a process without sockets of its own; empty for a kernel
     limits: dict[str, int]  # by the name of a resource limit, such as "NPROC"
     scratch: int  # MiB that all files of the kernel may take
     writable: list[str]  # folders that are empty at first

@@ -7,7 +7,8 @@ A request arrives on standard input: one JSON object (`places.Request`) with fil
 archive of files for the home folder, where standard output and error go, and those that the kernel inherits. The answer
 is `{"ok": true}` with a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. The client now
 opens these sockets, and then sends a byte: only after it are the files unpacked, and importable. (If the request names
-another program than ipykernel, kernel_program.py runs it after this byte.) The second answer says that the kernel is
+another program than ipykernel, kernel_program.py runs it after this byte; code in its place is run in the same process,
+which binds no sockets.) The second answer says that the kernel is
 ready, or why it isn't. Nothing else is sent this way, and the kernel then holds neither of the two sockets. A warm kernel
 is ended when the other end of the answering socket is closed.
 
@@ -191,13 +192,16 @@ def _serve(
             os._exit(0)
         if mode == "cold":
             _preload(request["preload"], set())
-        app = _kernel(request["connection"], app)
+        app = None if request["code"] else _kernel(request["connection"], app)
         socket.send_fds(reply, [json.dumps({"ok": True}).encode()], [os.pidfd_open(os.getpid())])
         if not reply.recv(1):
             os._exit(0)  # the client has ended
         _unpack(archive)
-        app.ignore_cwd = False
-        app.init_path()
+        if app is None:
+            sys.path.insert(0, "")
+        else:
+            app.ignore_cwd = False
+            app.init_path()
         isolate.limit(open_files)
         reply.sendall(json.dumps({"ok": True}).encode())
     except BaseException as error:
@@ -205,7 +209,10 @@ def _serve(
         os._exit(1)
     reply.close()
     try:
-        app.start()
+        if app is None:
+            exec(request["code"], {})
+        else:
+            app.start()
     finally:
         os._exit(0)
 
