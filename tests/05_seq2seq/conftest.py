@@ -50,6 +50,7 @@ def size(held_out):
 WATCHED = """
 import torch
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 
 class Watched(nn.Module):
@@ -58,7 +59,7 @@ class Watched(nn.Module):
     def __init__(self):
         super().__init__()
         self.rows = nn.Parameter(torch.sin(torch.arange(81.0)).reshape(9, 9))
-        self.read, self.modes, self.moves, self.cleared, self.logits = [], [], [], [], []
+        self.read, self.modes, self.moves, self.cleared, self.logits, self.slopes = [], [], [], [], [], []
         self.inner = nn.Dropout(0.0)  # a part with a mode of its own
         self.rows.register_hook(self.remember)
         self.rows.register_post_accumulate_grad_hook(self.compare)
@@ -78,6 +79,8 @@ class Watched(nn.Module):
         self.before = self.rows.detach().clone()
         logits = self.rows[decoder_input] + 0.5 * self.rows[source[:, :1]]
         self.logits.append(logits.detach().clone())
+        if logits.requires_grad:
+            logits.register_hook(lambda slope: self.slopes.append(slope.clone()))
         return logits
 
 
@@ -103,8 +106,26 @@ def notes(model, batches):
     return {
         "read": model.read, "given": batches.given, "modes": model.modes, "moves": model.moves,
         "cleared": model.cleared, "moved": float((model.rows.detach() - model.start).abs().mean()),
-        "logits": model.logits, "targets": batches.targets,
+        "logits": model.logits, "targets": batches.targets, "slopes": model.slopes,
     }
+
+
+def slope_of(sequence_loss, logits, targets):
+    '''The gradient of the loss at the logits.'''
+    logits = logits.clone().requires_grad_()
+    sequence_loss(logits, targets, 0).backward()
+    return logits.grad
+
+
+def updates(train, steps):
+    '''Train a model. Return how often its optimizer has changed the weights, and whether they can be trained again.'''
+    model, made = Watched(), []
+    hook = register_optimizer_step_post_hook(lambda *_: made.append(True))
+    try:
+        train(model, Batches(), steps, 0.01)
+    finally:
+        hook.remove()
+    return len(made), model.rows.requires_grad
 
 
 class Pushed(nn.Module):
@@ -250,7 +271,7 @@ class Scripted(nn.Module):
         logits[:, -1] = -5.0
         # nearly as likely: what the other rows write, and a token that only this row finds likely
         logits[:, -1, self.script[:, step]] = -2.6
-        logits[rows, -1, (right + 1) % self.vocab] = -2.15
+        logits[rows, -1, (right + 1) % self.vocab] = -2.0005  # equal in float16
         logits[rows, -1, right] = -2.0
         return logits
 

@@ -27,6 +27,13 @@ def test_share_of_whole_rows(student, reference, draw):
     predicted[:wrong, draw.sizes(1, low=0, high=4)[0]] += 1
     assert_close(student.exact_match(predicted, expected), 1 - wrong / rows, name="share")
 
+    expected = draw.integers(3, 9, (7, 4))
+    predicted = expected.clone()
+    predicted[:2, 1] += 1
+    share = student.exact_match(predicted, expected)
+    context = "if 5 of 7 rows are right"
+    assert_close(share, 5 / 7, name="share", context=context, atol=1e-6, rtol=0)
+
     expected = draw.integers(3, 90, (1, 521))
     predicted = expected.clone()
     for share in (1.0, 0.0):

@@ -30,6 +30,9 @@ def test_writes_the_likeliest_tokens(student, reference, scripted):
     tokens, _ = decoded(student, scripted, script, 7)
     context = f"if PAD, {BOS}, 1 and 2 are the likeliest tokens, and EOS is {EOS}"
     assert_close(tokens, script, name="tokens", context=context)
+    script = torch.tensor([[0, 9, 0, 0, EOS]])
+    single, _ = decoded(student, scripted, script, 9)
+    assert_close(single, script, name="tokens", context="for a single row that writes PAD before its EOS")
     assert tokens.dtype == torch.int64, f"The tokens are {tokens.dtype}, but should be int64."
 
 
@@ -77,7 +80,11 @@ def test_mask_of_the_source(student, reference, scripted):
     )
     assert all(scripted.notes(model)["masks"]), "`decode` did not get the mask that `encode` returned."
     assert not call.changed, "`greedy_decode` changed the source in place."
-    for other, right in ((source.flip(0), tokens.flip(0)), (source[1:], tokens[1:])):
+    for other, right in (
+        (source.flip(0), tokens.flip(0)),
+        (source[1:], tokens[1:]),
+        (source[1:2], tokens[1:2]),
+    ):
         context = "of the same model for another source"
         assert_close(student.greedy_decode(model, other, 3, 1, 2), right, name="tokens", context=context)
 

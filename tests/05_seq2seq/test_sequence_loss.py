@@ -3,7 +3,14 @@
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_differs, assert_reaches, assert_shape, points
+from gradekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_reaches,
+    assert_right_gradients,
+    assert_shape,
+    points,
+)
 
 
 @points(2, see="The loss")
@@ -79,6 +86,8 @@ def test_gradients(student, draw):
     assert gradient[targets != 0].abs().sum(dim=1).all(), (
         "The loss does not depend on every position whose target is a real token."
     )
+    gradients = student.gradients("sequence_loss", draw.normal(2, 3, 5, dtype=torch.float64), targets, 0)
+    assert_right_gradients(gradients, student.sequence_loss, name="loss")
 
 
 @points(1)

@@ -11,11 +11,14 @@ def test_moved_one_place(student, reference, draw):
     targets = reference.integers("targets", 3, 31, (3, 5))
     reference.assert_close(student.shift_right(targets, 1), name="result")
 
-    for shape in ((3, 5), (1, 521), (5, 40)):
-        targets = draw.integers(
-            0 if shape[1] == 40 else 3, 31, shape
-        )  # the last ones contain PAD, BOS and EOS
+    for shape, least in (((3, 5), 3), ((1, 521), 3), ((5, 40), 0), ((3, 6), 3)):
+        targets = draw.integers(least, 31, shape)  # from 0 on: with PAD, BOS and EOS
+        if shape == (3, 6):
+            targets[:, 0] = 1  # every row begins with BOS
+        elif least == 0:
+            targets[0, 0] = 0
         result = student.shift_right(targets, 1)
+        assert (result[:, 0] == 1).all(), "In some rows, the first id is not bos_idx."
         context = f"behind BOS, for targets of shape {shape},"
         assert_close(result[:, 1:], targets[:, :-1], name="result", context=context)
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gradekit.checks import describe, fail, points
+from gradekit.checks import assert_close, assert_not_rounded, describe, fail, points
 
 pytestmark = pytest.mark.side_effects  # a model that is trained is in training mode afterwards
 
@@ -48,6 +48,8 @@ def test_returned_losses(student, reference, watched):
         key="losses, less your sequence_loss of the same logits and targets",
         atol=1e-4,
     )
+    for loss, right in zip(losses, own, strict=True):
+        assert_not_rounded(float(loss), float(right), name="loss")
     for steps in (6, 300):
         count = watched.steps_of_a_sure_one(student.get("train"), steps)
         assert count == steps, (
@@ -73,7 +75,7 @@ def test_a_new_batch_in_every_step(student, watched, assert_sets_no_seed):
 
 @points(2, see="Training")
 def test_gradients_are_cleared(student, watched):
-    """Each step uses only the gradients of its own batch: old gradients are cleared first."""
+    """Each step uses only the gradients of its own batch, which are those of your sequence_loss: old ones are cleared first."""
     _, notes = trained(student, watched)
     assert len(notes["cleared"]) == len(notes["read"]) > 0, (
         f"The model was called {len(notes['read'])} times, but gradients were computed {len(notes['cleared'])} times. "
@@ -82,16 +84,29 @@ def test_gradients_are_cleared(student, watched):
     assert all(notes["cleared"]), (
         "A step starts with the gradients of earlier steps, and backward() adds to them. Clear them first."
     )
+    each = zip(notes["logits"], notes["targets"], notes["slopes"], strict=False)
+    for step, (logits, targets, slope) in enumerate(each):
+        right = watched.slope_of(student.get("sequence_loss"), logits, targets)
+        context = f"at the logits of step {step}, compared with that of your sequence_loss,"
+        assert_close(slope, right, name="gradient", context=context)
 
 
 @points(1, see="Training")
 def test_weights_change_in_every_step(student, watched):
-    """The weights change in every step."""
+    """The weights change in every step, the last one included, and can be trained again afterwards."""
     _, notes = trained(student, watched, steps=12)
     moves = notes["moves"][1:8]  # in the last steps of a schedule the learning rate may be nearly 0
     assert moves and all(moves), (
         "In some steps no weight changes. Does each step call backward() and then optimizer.step()?"
     )
+    for steps in (1, 5):
+        count, trainable = watched.updates(student.get("train"), steps)
+        assert count == steps, (
+            f"With steps={steps}, the optimizer makes {count} updates. Call optimizer.step() once in each step, the last one included."
+        )
+        assert trainable, (
+            "After training, the weights require no gradients any more, so the model can't be trained again."
+        )
 
 
 @points(1)

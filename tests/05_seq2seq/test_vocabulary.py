@@ -44,10 +44,10 @@ def test_vocabulary(student, reference):
     assert len(vocabulary) == 10, (
         f"4 special symbols and 6 words make 10 entries, but the vocabulary has {len(vocabulary)}."
     )
-    found = student.build_vocabulary(["we, read.", "we, read!"])
-    right = {**dict(list(VOCABULARY.items())[:4]), "we,": 4, "read.": 5, "read!": 6}
+    found = student.build_vocabulary(["we, read.", "we, read! - 7"])
+    right = {**dict(list(VOCABULARY.items())[:4]), "we,": 4, "read.": 5, "read!": 6, "-": 7, "7": 8}
     assert found == right, (
-        f"For 'we, read.' and 'we, read!' the vocabulary should be {right}, but is {describe(found)}. A word is anything between spaces."
+        f"For 'we, read.' and 'we, read! - 7' the vocabulary should be {right}, but is {describe(found)}. A word is anything between spaces."
     )
 
 
@@ -101,6 +101,10 @@ def test_to_text(student, reference):
     text = student.to_text([4, 5], OTHER)
     assert text == "we read", (
         f"With another vocabulary, in which 4 is `we` and 5 is `read`, the text of 4 5 is {text!r}."
+    )
+    text = student.to_text([5, 3, 3, 4, 3], VOCABULARY)
+    assert text == "we <unk> <unk> read <unk>", (
+        f"If 5 is `we` and 4 is `read`, the text of 5 3 3 4 3 should be 'we <unk> <unk> read <unk>', but is {text!r}."
     )
     assert student.to_text([], VOCABULARY) == "", "The text of an empty list should be an empty string."
 
