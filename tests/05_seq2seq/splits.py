@@ -199,11 +199,6 @@ wrong.to("""last = tuple(rows[-1])
     others = [sequence for sequence in different if sequence != last]
     held_out = random.sample(others if count < len(others) else different, count)""")
 
-wrong("never holds out the last sequence of `rows` if it holds out only one", HELD_OUT)
-wrong.to("""last = tuple(rows[-1])
-    others = [sequence for sequence in different if sequence != last]
-    held_out = random.sample(others if count == 1 < len(different) else different, count)""")
-
 wrong.about("test_no_trace")
 wrong(
     "shuffles `rows`",

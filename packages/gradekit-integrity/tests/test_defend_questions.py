@@ -45,7 +45,9 @@ def test_parts_of_lines_are_asked_about_and_lines_keep_their_numbers():
     assert ProbedCode("def f(x):\n    return [(lambda y: y + 1)(z) for z in x]").parts == {}
 
 
-@pytest.mark.parametrize("source", ["random.randrange(9)", "int(torch.randint(9, ()))", "len({x, 3, 'a'})"])
+@pytest.mark.parametrize(
+    "source", ["random.randrange(9)", "int(torch.randint(9, ()))", "len({x, 3, 'a'})", "len(torch.empty(3))"]
+)
 def test_what_depends_on_chance_is_never_asked(source, course):
     found = questions(
         course, f"import random\ndef double(x):\n    y = {source}\n    z = y + 1\n    return z + x"

@@ -17,6 +17,7 @@ _UNPREDICTABLE = {
     *("set", "frozenset", "hash", "id", "vars", "dir", "globals", "locals"),
     *("time", "perf_counter", "monotonic", "process_time", "now", "today", "urandom", "uuid4", "getpid"),
     *("default_rng", "Generator", "SystemRandom", "Random", "RandomState", "secrets"),
+    *("empty", "empty_like", "new_empty", "empty_strided"),
 }
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -103,7 +104,7 @@ class AnswerCode:
 
     @property
     def is_unpredictable(self) -> bool:
-        """True if a value may depend on the order of a set, an address, a clock or a generator of random numbers.
+        """True if a value may depend on the order of a set, an address, a clock, random numbers, or memory that nothing was written to.
 
         Two runs might agree by chance.
         """

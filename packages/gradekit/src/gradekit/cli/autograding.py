@@ -280,7 +280,7 @@ def _conclusion(table: "ClassTable", problems: list[str], any_new: bool) -> Iter
 
 def _notes(table: "ClassTable", problems: list[str]) -> Iterator[str]:
     """Sentences about what a person has to look at, new or not."""
-    from gradekit.report.table import GRADED_BEFORE, EXCLUDED, removed_lines
+    from gradekit.report.table import EXCLUDED, GRADED_BEFORE, removed_lines
     from gradekit.verdict.results import Status
 
     nothing_to_do = Status.GRADED, Status.MISSING, EXCLUDED, GRADED_BEFORE
