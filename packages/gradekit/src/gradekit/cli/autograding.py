@@ -285,10 +285,9 @@ def _notes(table: "ClassTable", problems: list[str]) -> Iterator[str]:
 
     nothing_to_do = Status.GRADED, Status.MISSING, EXCLUDED, GRADED_BEFORE
     if any(row.status == GRADED_BEFORE for row in table.rows):
-        name = quoted(table.assignment)
         yield (
-            f"The scores of those {GRADED_BEFORE} stay. `gradekit regrade {name} --dry-run` lists what would change "
-            f"with gradekit, and `gradekit regrade {name}` changes it"
+            f"The scores of those {GRADED_BEFORE} stay. `gradekit regrade {quoted(table.assignment)} --dry-run` lists what "
+            f"would change with gradekit, and `gradekit regrade {quoted(table.assignment)}` changes it"
         )
     for row in table.rows:
         if row.status not in nothing_to_do and row.student not in table.removed:

@@ -177,7 +177,7 @@ def _revise(options: argparse.Namespace) -> int:
     print_lines(
         [
             f"  {assignment.release_folder} was written. Next: `gradekit autograde {quoted(assignment.name)} --force`",
-            f"  Where students fetch it: `nbgrader release_assignment {quoted(assignment.name)} --force`",
+            "  Where students fetch it from the exchange: release it again.",
         ]
     )
     return 0
