@@ -281,15 +281,15 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
-    ("gradekit_lms/hand_in_store.py", "gradekit deadline {} TIME --student {}"): (
+    ("gradekit_watch/hand_in_store.py", "gradekit deadline {} TIME --student {}"): (
         Elsewhere(f"{LMS}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
-    ("gradekit_lms/hand_in_store.py", "gradekit deadline ASSIGNMENT TIME --student STUDENT"): (
+    ("gradekit_watch/hand_in_store.py", "gradekit deadline ASSIGNMENT TIME --student STUDENT"): (
         Elsewhere(f"{LMS}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
-    ("gradekit_lms/hand_in_store.py", "nbgrader db student add {}"): Elsewhere(
+    ("gradekit_watch/hand_in_store.py", "nbgrader db student add {}"): Elsewhere(
         f"{LMS}/test_git_misuse.py::test_a_name_like_one_in_the_gradebook_is_left_to_a_person"
     ),
     ("cli/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),

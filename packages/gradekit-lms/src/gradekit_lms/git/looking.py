@@ -13,7 +13,7 @@ from gradekit_lms.git.hardened import Git, GitError, GitFile, UnusableCommit
 from gradekit_lms.git.roster import Repository
 from gradekit_lms.git.settings import Job
 from gradekit_lms.git.store import Fetched, GitStore, Seen
-from gradekit_lms.hand_in_store import after, content_of, is_untouched, letter_in
+from gradekit_watch.hand_in_store import after, content_of, is_untouched, letter_in
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: a pointer is smaller than this

@@ -6,12 +6,12 @@ from traitlets import Integer, Unicode
 from traitlets.config import Configurable
 
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import WayJob, job_values, require_inside, require_known, require_listen
 from gradekit_lms.git.looking import assignments_in
 from gradekit_lms.git.store import GitStore
 from gradekit_lms.git.way import GitSink, GitSource
-from gradekit_lms.hand_in_store import StoredSource
 from gradekit_lms.runner.keys import read_keys
+from gradekit_watch.course_settings import WayJob, job_values, require_inside, require_known, require_listen
+from gradekit_watch.hand_in_store import StoredSource
 from gradekit_watch.ways import Way
 
 STORE = "http"

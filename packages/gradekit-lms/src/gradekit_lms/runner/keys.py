@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gradekit.course import CourseError
 from gradekit.course.printing import counted, printable
-from gradekit_lms.course_settings import is_student_id, read_table
+from gradekit_watch.course_settings import is_student_id, read_table
 
 _COLUMNS = ("student", "key", "assignment")
 _SHORTEST, _LONGEST = 32, 200
