@@ -8,7 +8,7 @@ from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.git import TOKEN, WEBHOOK_SECRET
+from gradekit_git import TOKEN, WEBHOOK_SECRET
 from gradekit_watch.course_settings import (
     WayJob,
     job_values,

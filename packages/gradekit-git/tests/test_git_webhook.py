@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from gradekit_lms.git.fetching import listen
+from gradekit_git.fetching import listen
 from gradekit_watch import bounded_http
 
 SECRET = "0123456789abcdef"

@@ -1,4 +1,4 @@
-"""The keys that hand-ins by HTTP are signed with: `python -m gradekit_lms.runner.keys keys.csv ada ben` makes them."""
+"""The keys that hand-ins by HTTP are signed with: `python -m gradekit_git.runner.keys keys.csv ada ben` makes them."""
 
 import csv
 import os
@@ -101,7 +101,7 @@ def make_keys(path: Path, students: list[str]) -> int:
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
-        raise SystemExit("usage: python -m gradekit_lms.runner.keys keys.csv STUDENT ...")
+        raise SystemExit("usage: python -m gradekit_git.runner.keys keys.csv STUDENT ...")
     try:
         print(f"{counted(make_keys(Path(sys.argv[1]), sys.argv[2:]), 'new key')} in {sys.argv[1]}")
     except (CourseError, OSError, ValueError) as error:
