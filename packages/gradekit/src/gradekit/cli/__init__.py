@@ -43,8 +43,9 @@ _COMPANIONS = {
         ("demo", "init", "audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),
         "gradekit-authoring",
     ),
+    "requests": "gradekit-authoring",
     "watch": "gradekit-watch",
-    **dict.fromkeys(("return", "lms", "lti", "requests"), "gradekit-lms"),
+    **dict.fromkeys(("return", "lms", "lti"), "gradekit-lms"),
     **dict.fromkeys(("similar", "viva", "defend"), "gradekit-integrity"),
     **dict.fromkeys(("written", "deal"), "gradekit-written"),
 }
