@@ -20,15 +20,16 @@ PROJECTS = [
 #: hides the packages that bring commands of their own, then imports every module of gradekit and runs a command
 ALONE = """
 import importlib.metadata, pkgutil, sys
+from importlib.machinery import PathFinder
 
 
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith("gradekit_"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+class Hidden(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.startswith("gradekit_") else super().find_spec(name, path, target)
 
 
-sys.meta_path.insert(0, Hidden())
+sys.meta_path[sys.meta_path.index(PathFinder)] = Hidden
 found = importlib.metadata.entry_points
 
 
