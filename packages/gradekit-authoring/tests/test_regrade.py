@@ -2,13 +2,13 @@
 
 import pytest
 
-from gradekit.grading.regrade import _moves
 from gradekit.grading.workers import Workers
 from gradekit.grading.write import Writer
 from gradekit.report.table import class_table
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
 from gradekit.verdict.tries import Try
+from gradekit_authoring.regrade import _moves
 
 STUDENTS = ("exception", "floor", "right")
 OLD, NEW = "torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0])", "torch.tensor([3.0])), torch.tensor([1.5])"
