@@ -85,6 +85,18 @@ class Codec:
         yield from ()
 
 
+class Drawing:
+    """What code drew, as plain values: a check looks at its parts, and never compares it as a whole."""
+
+    #: what a message calls it
+    noun: ClassVar[str] = "drawing"
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is drawn in it."""
+        raise NotImplementedError
+
+
 def codec_of(value: Any) -> Codec:
     """The codec for a value; the one for `builtins` if no other takes it."""
     found = _points()

@@ -39,6 +39,10 @@ class Packer:
         """The value from which `pack` made `data`. Arrays in `data` belong to the caller and must be copied."""
         raise PackingError("which is only sent the other way")
 
+    def drawing_of(self, value: Any) -> Any:
+        """The drawing that a value is or is in, such as the figure of some axes; None for anything else."""
+        return None
+
     def copied(self, value: Any) -> Any:
         """A copy that later changes to `value` don't affect."""
         return value
