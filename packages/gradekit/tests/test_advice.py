@@ -23,14 +23,11 @@ from .needs import mostly_slow
 from .tiny_course import RIGHT, TinyCourse
 
 PACKAGES = Path(__file__).parents[2]
+#: a file of gradekit is named by its path in it, and others by that in their package's sources
 SOURCES = (
     PACKAGES / "gradekit/src/gradekit",
-    PACKAGES / "gradekit-authoring/src",
-    PACKAGES / "gradekit-integrity/src",
-    PACKAGES / "gradekit-lms/src",
-    PACKAGES / "gradekit-watch/src",
-    PACKAGES / "gradekit-written/src",
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
+    *sorted(PACKAGES.glob("gradekit-*/src")),
 )
 #: the tests of gradekit-lms
 LMS = "../../gradekit-lms/tests"

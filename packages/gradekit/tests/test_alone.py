@@ -9,19 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.cli import Commands, main
+from gradekit.cli import _COMPANIONS, Commands, main
 
 PACKAGES = Path(__file__).parents[2]
+PROJECTS = [
+    tomllib.loads(path.read_text())["project"] for path in sorted(PACKAGES.glob("gradekit-*/pyproject.toml"))
+]
 #: hides the packages that bring commands of their own, then imports every module of gradekit and runs a command
 ALONE = """
 import importlib.metadata, pkgutil, sys
 
-OTHERS = ("gradekit_authoring", "gradekit_integrity", "gradekit_lms", "gradekit_watch", "gradekit_written")
-
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in OTHERS:
+        if name.startswith("gradekit_"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
@@ -30,7 +31,7 @@ found = importlib.metadata.entry_points
 
 
 def entry_points(**wanted):
-    return [point for point in found(**wanted) if point.module.split(".")[0] not in OTHERS]
+    return [point for point in found(**wanted) if not point.module.startswith("gradekit_")]
 
 
 importlib.metadata.entry_points = entry_points
@@ -39,7 +40,7 @@ import gradekit
 for module in pkgutil.walk_packages(gradekit.__path__, "gradekit."):
     if ".template" not in module.name and not module.name.endswith("__main__"):
         __import__(module.name)
-assert not [name for name in sys.modules if name.startswith(OTHERS)]
+assert not [name for name in sys.modules if name.startswith("gradekit_")]
 from gradekit.cli import main
 
 raise SystemExit(main(sys.argv[1:]))
@@ -84,6 +85,16 @@ def test_the_name_of_an_entry_point_lists_the_commands_that_it_adds(point):
     assert added.names == point.name.partition("_")[2].split(".")
 
 
+def test_the_package_of_each_command_is_known_where_it_is_missing():
+    brought = {
+        command: each["name"]
+        for each in PROJECTS
+        for point in each["entry-points"]["gradekit.commands"]
+        for command in point.partition("_")[2].split(".")
+    }
+    assert brought == _COMPANIONS
+
+
 @pytest.mark.parametrize("command", ["--help", "table 01_double"])
 @pytest.mark.slow
 def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_class):
@@ -110,8 +121,8 @@ def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(command, pa
     run = [sys.executable, "-c", ALONE, *command.split()]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    metadata = tomllib.loads((PACKAGES / package / "pyproject.toml").read_text())["project"]
-    needed = [line.partition(">")[0] for line in metadata["dependencies"] if line.startswith("gradekit-")]
+    (lines,) = (each["dependencies"] for each in PROJECTS if each["name"] == package)
+    needed = [line.partition(">")[0] for line in lines if line.startswith("gradekit-")]
     folders = " ".join(f"./packages/{name}" for name in (*needed, package))
     assert done.stderr == (
         f"gradekit: {command.split()[0]} is a command of {package}, which is not installed: "

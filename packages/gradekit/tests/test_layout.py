@@ -14,13 +14,7 @@ PACKAGES = Path(__file__).parents[2]
 GRADEKIT = PACKAGES / "gradekit" / "src" / "gradekit"
 SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
 #: packages that depend on gradekit, which doesn't know them
-COMPANIONS = [
-    PACKAGES / "gradekit-authoring" / "src" / "gradekit_authoring",
-    PACKAGES / "gradekit-integrity" / "src" / "gradekit_integrity",
-    PACKAGES / "gradekit-lms" / "src" / "gradekit_lms",
-    PACKAGES / "gradekit-watch" / "src" / "gradekit_watch",
-    PACKAGES / "gradekit-written" / "src" / "gradekit_written",
-]
+COMPANIONS = sorted(PACKAGES.glob("gradekit-*/src/gradekit_*"))
 ALL = [SANDBOX_KERNEL, GRADEKIT, *COMPANIONS]
 #: bottom to top; a module imports only from its own room and those before it
 ORDER = [
