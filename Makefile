@@ -120,7 +120,7 @@ LOCKED = $$(sed -nE 's/^([a-z0-9-]+)==.*/--no-emit-package \1/p' requirements/co
 
 lock: $(TOOLS)/ready  ## lock the versions of all packages (FLAGS=--upgrade: newer ones; FLAGS="--upgrade-package nbgrader": one)
 	printf "%s\n" $(PACKAGES:packages/%=%) > $(TOOLS)/ours.txt
-	$(LOCK) --excludes $(TOOLS)/ours.txt --excludes requirements/excluded.txt requirements/course.in packages/*/pyproject.toml --extra pandas --extra report \
+	$(LOCK) --excludes $(TOOLS)/ours.txt --excludes requirements/excluded.txt requirements/course.in packages/*/pyproject.toml --extra report \
 		--group packages/gradekit/pyproject.toml:test --output-file requirements/course.lock
 	for name in extras hub docs peers; do $(LOCK) --constraint requirements/course.lock $(LOCKED) requirements/$$name.in \
 		--output-file requirements/$$name.lock || exit 1; done

@@ -10,8 +10,8 @@ from msgspec import Meta
 from gradekit.codecs import Codec, Drawing, Tolerance, describe
 from gradekit.course.printing import counted
 from gradekit.inside.arrays import Numpy, is_array, to_numpy
-from gradekit.inside.figure_packer import MAX_AXES, MAX_PARTS, MAX_WORDS, FigurePacker
 from gradekit.inside.packing import PackingError
+from gradekit_data.figure_packer import MAX_AXES, MAX_PARTS, MAX_WORDS, FigurePacker
 
 Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 Texts = Annotated[tuple[Words, ...], Meta(max_length=MAX_PARTS)]
@@ -160,7 +160,7 @@ class FigureCodec(Codec):
     """Figures, which are looked at in parts and never compared as a whole."""
 
     packer = FigurePacker
-    kernel_modules = ("gradekit.inside.figure_packer",)
+    kernel_modules = ("gradekit_data.figure_packer",)
 
     def takes(self, value: Any) -> bool:
         return FigurePacker().takes(value)

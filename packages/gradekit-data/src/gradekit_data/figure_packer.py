@@ -1,6 +1,6 @@
 """Packs the contents of a matplotlib figure as plain data; runs in the student's kernel.
 
-A figure only travels to the grader, where it becomes a `gradekit.codecs.figure_codec.Figure`.
+A figure only travels to the grader, where it becomes a `gradekit_data.figure_codec.Figure`.
 """
 
 import sys
