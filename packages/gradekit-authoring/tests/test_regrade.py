@@ -145,6 +145,7 @@ PARTS = {"submission": "a", "limits": "b", "numpy": "2.0.1", "gradekit": "c"}
         ({"numpy": "2.1.0"}, "numpy 2.0.1 was replaced by 2.1.0"),
         ({"pandas": "2.2"}, "pandas (none) was replaced by 2.2"),
         ({"gradekit": "x"}, "gradekit was updated"),
+        ({"gradekit_data": "x"}, "gradekit-data was updated"),
     ],
 )
 def test_the_reason_names_the_part_that_has_changed(change, sentence):

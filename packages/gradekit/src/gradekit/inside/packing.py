@@ -52,6 +52,32 @@ class Packer:
         return True
 
 
+#: the kind of a failed request that needed one of these codecs
+CODEC_MISSING = "CodecMissing"
+#: libraries whose values were met in this process, although their codec isn't installed
+lacking: set[str] = set()
+
+
+class AbsentPacker(Packer):
+    """Stands for the packer of a library whose codec isn't installed: it sends nothing, and notes that it was needed."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
+
+    def takes(self, value: Any) -> bool:
+        return True
+
+    def pack(self, value: Any) -> Any:
+        lacking.add(self._library)
+
+    def unpack(self, data: Any) -> Any:
+        lacking.add(self._library)
+
+    def copied(self, value: Any) -> Any:
+        lacking.add(self._library)
+        return value
+
+
 _loaders: dict[str, Callable[[], Packer]] = {}
 _loaded: dict[str, Packer] = {}
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from gradekit.codecs import Drawing
+from gradekit.codecs import Drawing, absent_libraries, codec_missing
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import Array, current_kind, is_array
 from gradekit.inside.messages import MessageError
+from gradekit.inside.packing import CODEC_MISSING
 from gradekit.session.limits import JUDGING_SECONDS
 from gradekit.session.reasons import Reasons
 from gradekit.session.replies import Answer, Failure, ModuleItem, ObjectItem
@@ -237,6 +238,8 @@ class Student:
 
     def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Drawing:
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
+        if "matplotlib" in absent_libraries():
+            raise codec_missing("matplotlib")
         figures = reply.value if isinstance(reply.value, list) else []
         if not figures or not isinstance(figures[-1], Drawing):
             if closing:
@@ -309,6 +312,8 @@ class Student:
         except MessageError as error:
             raise StudentError(f"The result of `{label}` can't be read: {error}.") from None
         if isinstance(reply, Failure):
+            if reply.error.type == CODEC_MISSING and reply.error.message in absent_libraries():
+                raise codec_missing(reply.error.message)
             culprit = labels[reply.at] if reply.at < len(labels) else label
             raise self._reasons.of_error(culprit, reply.error, self._answer_cell)
         return reply
