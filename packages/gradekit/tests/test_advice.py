@@ -29,7 +29,8 @@ SOURCES = (
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
     *sorted(PACKAGES.glob("gradekit-*/src")),
 )
-#: the tests of gradekit-lms
+#: the tests of the packages that depend on gradekit
+GIT = "../../gradekit-git/tests"
 LMS = "../../gradekit-lms/tests"
 AUTHORING = "../../gradekit-authoring/tests"
 WATCH = "../../gradekit-watch/tests"
@@ -285,16 +286,16 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
-    ("gradekit_lms/hand_in_store.py", "gradekit deadline {} TIME --student {}"): (
-        Elsewhere(f"{LMS}/test_git_watch.py"),
+    ("gradekit_watch/hand_in_store.py", "gradekit deadline {} TIME --student {}"): (
+        Elsewhere(f"{GIT}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
-    ("gradekit_lms/hand_in_store.py", "gradekit deadline ASSIGNMENT TIME --student STUDENT"): (
-        Elsewhere(f"{LMS}/test_git_watch.py"),
+    ("gradekit_watch/hand_in_store.py", "gradekit deadline ASSIGNMENT TIME --student STUDENT"): (
+        Elsewhere(f"{GIT}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
-    ("gradekit_lms/hand_in_store.py", "nbgrader db student add {}"): Elsewhere(
-        f"{LMS}/test_git_misuse.py::test_a_name_like_one_in_the_gradebook_is_left_to_a_person"
+    ("gradekit_watch/hand_in_store.py", "nbgrader db student add {}"): Elsewhere(
+        f"{GIT}/test_git_misuse.py::test_a_name_like_one_in_the_gradebook_is_left_to_a_person"
     ),
     ("cli/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),

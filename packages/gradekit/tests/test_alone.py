@@ -1,6 +1,7 @@
 """gradekit without the packages that depend on it: they may be missing, and its own commands are all there."""
 
 import argparse
+import re
 import subprocess
 import sys
 import tomllib
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradekit.cli import _COMPANIONS, Commands, main
+from gradekit_watch.cli import _COMPANIONS as COMPANIONS_OF_WATCH
 
 PACKAGES = Path(__file__).parents[2]
 PROJECTS = [
@@ -89,7 +91,7 @@ def test_the_package_of_each_command_is_known_where_it_is_missing():
     brought = {
         command: each["name"]
         for each in PROJECTS
-        for point in each["entry-points"].get("gradekit.commands", {})
+        for point in each["entry-points"].get("gradekit.commands", ())
         for command in point.partition("_")[2].split(".")
     }
     assert brought == _COMPANIONS
@@ -118,13 +120,44 @@ def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_c
     ],
 )
 def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(command, package, tmp_path):
-    run = [sys.executable, "-c", ALONE, *command.split()]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    assert refusal(ALONE, command, tmp_path) == (
+        f"gradekit: {command.split()[0]} is a command of {package}, which is not installed: {remedy(package)}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [
+        ("watch 01_double --once --git roster.csv --json", "gradekit-git"),
+        ("watch --http=keys.csv", "gradekit-git"),
+        ("watch --lti", "gradekit-lms"),
+    ],
+)
+def test_a_way_of_a_package_that_is_missing_says_which_one_it_is(command, package, tmp_path):
+    (option,) = re.findall("--(?:git|http|lti)", command)
+    script = ALONE.replace("gradekit_", package.replace("-", "_"))
+    assert refusal(script, command, tmp_path) == (
+        f"gradekit: {option} is an option of {package}, which is not installed: {remedy(package)}\n"
+    )
+
+
+def test_the_package_of_each_way_is_known_where_it_is_missing():
+    brought = {
+        way: each["name"] for each in PROJECTS for way in each["entry-points"].get("gradekit.ways", ())
+    }
+    assert brought == COMPANIONS_OF_WATCH
+
+
+def refusal(script: str, command: str, folder: Path) -> str:
+    """What the command says when it ends with the exit code 2."""
+    run = [sys.executable, "-c", script, *command.split()]
+    done = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    return done.stderr
+
+
+def remedy(package: str) -> str:
     (lines,) = (each["dependencies"] for each in PROJECTS if each["name"] == package)
     needed = [line.partition(">")[0] for line in lines if line.startswith("gradekit-")]
     folders = " ".join(f"./packages/{name}" for name in (*needed, package))
-    assert done.stderr == (
-        f"gradekit: {command.split()[0]} is a command of {package}, which is not installed: "
-        f"`pip install {folders}` in the folder with gradekit's sources\n"
-    )
+    return f"`pip install {folders}` in the folder with gradekit's sources"

@@ -4,11 +4,15 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from gradekit.checks.reference import Store, to_stored
+from gradekit.codecs import _BROUGHT_BY
 
+PACKAGES = Path(__file__).parents[2]
 pd = pytest.importorskip("pandas")
 
 #: hides gradekit-data, then grades the solution, in which everything is right
@@ -132,6 +136,18 @@ def test_a_check_that_gets_such_a_value_is_at_fault_and_says_what_to_install(tin
 
 def test_a_course_that_only_computes_and_draws_with_them_is_graded(tiny_course, tiny_source):
     assert grade(tiny_course, tiny_source, "assert student.double(4) == 8") == ["", [1]]
+
+
+def test_the_package_of_each_codec_is_known_where_it_is_missing():
+    projects = [
+        tomllib.loads(path.read_text())["project"] for path in PACKAGES.glob("gradekit-*/pyproject.toml")
+    ]
+    brought = {
+        library: project["name"]
+        for project in projects
+        for library in project["entry-points"].get("gradekit.codecs", ())
+    }
+    assert brought == _BROUGHT_BY
 
 
 def test_a_recorded_table_can_t_be_read_without_it(tmp_path):

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,6 +83,25 @@ def test_the_page_about_the_architecture_lists_the_rooms_in_this_order():
     assert re.findall(r"^\| `(\w+)/` \| ", page.partition("| room |")[2].partition("\n\n")[0], re.M) == ORDER
     named = re.findall(r"`(\w+/[\w/]+\.py)`", page)
     assert [path for path in named if not (GRADEKIT / path).is_file()] == []
+
+
+def test_that_page_says_how_large_packages_may_be_and_what_each_needs_of_the_others():
+    page = (PACKAGES.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition("| package |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| (.*)\|$", table, re.M)
+    assert {name for name, _, _ in rows} == {folder.name for folder in ALL}
+    for folder in ALL:
+        ((most, needed),) = [(most, needed) for name, most, needed in rows if name == folder.name]
+        texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.py")]
+        count = sum(bool(line.strip()) for text in texts for line in text.splitlines())
+        assert count < int(most.replace(",", "")), folder.name
+        used = {name.split(".")[0] for path in folder.rglob("*.py") for name in imported(path)}
+        declared = set(re.findall(r"\w+", needed))
+        assert used & {other.name for other in ALL} - {folder.name} <= declared, folder.name
+        metadata = tomllib.loads((folder.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+        lines = metadata["project"]["dependencies"]
+        names = {line.partition(">")[0].replace("-", "_") for line in lines}
+        assert names & {other.name for other in ALL} == declared, folder.name
 
 
 def sent_with_codecs() -> dict[str, str]:

@@ -62,7 +62,7 @@ _COMPANIONS = {
     **dict.fromkeys(("written", "deal"), "gradekit-written"),
 }
 #: what one of them needs of the others, since none is on an index
-_NEEDED = {"gradekit-lms": ("gradekit-watch",)}
+_NEEDED = dict.fromkeys(("gradekit-git", "gradekit-lms"), ("gradekit-watch",))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -236,11 +236,7 @@ class Commands:
         """Unless the command is there, say which package brings it, whatever its arguments are."""
 
         def refuse(options: argparse.Namespace) -> NoReturn:
-            folders = " ".join(f"./packages/{each}" for each in (*_NEEDED.get(package, ()), package))
-            raise CourseError(
-                f"{name} is a command of {package}, which is not installed: "
-                f"`pip install {folders}` in the folder with gradekit's sources"
-            )
+            raise not_installed(f"{name} is a command", package)
 
         if name not in self._parsers.choices:
             added = self._parsers.add_parser(name, add_help=False, prefix_chars="\0")
@@ -258,6 +254,15 @@ class Commands:
         added = self.add(name, run, text)
         added.add_names(nargs=1)
         return added
+
+
+def not_installed(what: str, package: str) -> CourseError:
+    """Says how to install the package that brings something, such as "x is a command"."""
+    folders = " ".join(f"./packages/{each}" for each in (*_NEEDED.get(package, ()), package))
+    return CourseError(
+        f"{what} of {package}, which is not installed: "
+        f"`pip install {folders}` in the folder with gradekit's sources"
+    )
 
 
 def _assignments_here(parsed_args: argparse.Namespace, **_: object) -> list[str]:

@@ -8,7 +8,8 @@ from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import (
+from gradekit_git import TOKEN, WEBHOOK_SECRET
+from gradekit_watch.course_settings import (
     WayJob,
     job_values,
     require_inside,
@@ -16,7 +17,6 @@ from gradekit_lms.course_settings import (
     require_listen,
     secret_in,
 )
-from gradekit_lms.git import TOKEN, WEBHOOK_SECRET
 
 
 class GitHandIns(Configurable):

@@ -21,7 +21,7 @@ from gradekit.course.operating_system import ending_signals
 from gradekit.course.printing import did_you_mean, quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit_lms.hand_in_store import log_line
+from gradekit_watch.hand_in_store import log_line
 
 _Job = TypeVar("_Job")
 

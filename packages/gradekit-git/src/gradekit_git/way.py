@@ -22,12 +22,12 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import result_as_shown
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import CheckResult, Status, SubmissionResult, score_in_words
-from gradekit_lms.course_settings import WayJob
-from gradekit_lms.git.looking import assignments_in
-from gradekit_lms.git.roster import read_roster
-from gradekit_lms.git.settings import GitHandIns, job_for
-from gradekit_lms.git.store import Fetched, GitStore, Outgoing
-from gradekit_lms.hand_in_store import StoredSource, in_utc
+from gradekit_git.looking import assignments_in
+from gradekit_git.roster import read_roster
+from gradekit_git.settings import GitHandIns, job_for
+from gradekit_git.store import Fetched, GitStore, Outgoing
+from gradekit_watch.course_settings import WayJob
+from gradekit_watch.hand_in_store import StoredSource, in_utc
 from gradekit_watch.ways import HandIn, Look, PageOf, Refusal, Sink, Way
 
 RESULT_FILE = "result.json"
@@ -72,7 +72,7 @@ class GitSource(StoredSource[Fetched]):
         reports: whether results are sent somewhere else.
     """
 
-    module, what = "gradekit_lms.git.fetching", "repositories"
+    module, what = "gradekit_git.fetching", "repositories"
     ended = "could not be fetched, since the process for this ended"
     corrected = " and {}"
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from gradekit.course import CourseError
-from gradekit_lms.runner import send, serving
-from gradekit_lms.runner.keys import make_keys, read_keys
-from gradekit_lms.runner.serving import Nonces
+from gradekit_git.runner import send, serving
+from gradekit_git.runner.keys import make_keys, read_keys
+from gradekit_git.runner.serving import Nonces
 
-from .downloads import NOTEBOOK
-
+NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 KEY = "k" * 40
 
 
@@ -86,7 +85,7 @@ def test_a_file_of_keys_by_another_program_gets_a_sentence_or_the_key(tmp_path, 
     path = tmp_path / "keys.csv"
     path.write_text(text)
     path.chmod(0o600)
-    command = [sys.executable, "-m", "gradekit_lms.runner.keys", str(path), "ben"]
+    command = [sys.executable, "-m", "gradekit_git.runner.keys", str(path), "ben"]
     done = subprocess.run(command, capture_output=True, text=True)
     told = "the first line of" in done.stderr if text.startswith("name") else "1 new key" in done.stdout
     assert told and "Traceback" not in done.stderr

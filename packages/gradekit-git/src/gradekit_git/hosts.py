@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from gradekit_lms.git.roster import host_and_path
-from gradekit_lms.git.store import Outgoing
-from gradekit_lms.runner.send import NoRedirects
+from gradekit_git.roster import host_and_path
+from gradekit_git.runner.send import NoRedirects
+from gradekit_git.store import Outgoing
 
 _SECONDS = 15
 _ANSWER_BYTES = 4 * 2**20
@@ -129,7 +129,7 @@ class Host:
         request = urllib.request.Request(
             f"{api.base}{path}",
             None if body is None else json.dumps(body).encode(),
-            {"Content-Type": "application/json", "User-Agent": "gradekit-lms", **api.headers},
+            {"Content-Type": "application/json", "User-Agent": "gradekit-git", **api.headers},
             method=method,
         )
         opener = urllib.request.build_opener(NoRedirects)

@@ -1,4 +1,4 @@
-"""The process that takes hand-ins by HTTP and gives back results: `python -m gradekit_lms.runner.serving`.
+"""The process that takes hand-ins by HTTP and gives back results: `python -m gradekit_git.runner.serving`.
 
 It is a process of its own, so that whatever is sent to it, grading goes on. It ends with the process that started it.
 A request is signed with the student's key, over its method, path, time, nonce and the digest of its body, and is refused
@@ -26,13 +26,16 @@ from gradekit.attempts import Attempts, Page, time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.printing import printable
-from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
-from gradekit_lms.course_settings import run_job
-from gradekit_lms.git.fetching import held_lock
-from gradekit_lms.git.looking import assignments_in
-from gradekit_lms.git.store import Fetched, GitStore, Problem
-from gradekit_lms.git.way import RESULT_FILE
-from gradekit_lms.hand_in_store import (
+from gradekit_git.fetching import held_lock
+from gradekit_git.looking import assignments_in
+from gradekit_git.runner.http_way import STORE, HttpJob
+from gradekit_git.runner.keys import SigningKey, read_keys
+from gradekit_git.runner.send import PLACE, signature
+from gradekit_git.store import Fetched, GitStore, Problem
+from gradekit_git.way import RESULT_FILE
+from gradekit_watch.bounded_http import BoundedRequest, BoundedServer, listening
+from gradekit_watch.course_settings import run_job
+from gradekit_watch.hand_in_store import (
     RequestRefused,
     files_digest,
     is_untouched,
@@ -40,9 +43,6 @@ from gradekit_lms.hand_in_store import (
     log_line,
     require_files,
 )
-from gradekit_lms.runner.http_way import STORE, HttpJob
-from gradekit_lms.runner.keys import SigningKey, read_keys
-from gradekit_lms.runner.send import PLACE, signature
 from gradekit_watch.status import read_status
 
 #: clocks may differ by this much

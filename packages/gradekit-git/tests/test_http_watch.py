@@ -27,16 +27,16 @@ import yaml
 from gradekit.attempts import AttemptRecord, Attempts
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms import bounded_http
-from gradekit_lms.bounded_http import listening
-from gradekit_lms.git.store import GitStore
-from gradekit_lms.runner import send, serving
-from gradekit_lms.runner.http_way import STORE, open_http_way
-from gradekit_lms.runner.keys import make_keys, read_keys
-from gradekit_lms.runner.serving import Nonces, SignedServer
+from gradekit_git.runner import send, serving
+from gradekit_git.runner.http_way import STORE, open_http_way
+from gradekit_git.runner.keys import make_keys, read_keys
+from gradekit_git.runner.serving import Nonces, SignedServer
+from gradekit_git.store import GitStore
+from gradekit_watch import bounded_http
+from gradekit_watch.bounded_http import listening
 
+from ...gradekit.tests.ports import free_port
 from ...gradekit.tests.tiny_course import RIGHT
-from .ports import free_port
 from .test_git_watch import NAME, PATIENCE, is_a_result
 
 TRIPLE = RIGHT.replace("2 * x", "3 * x")

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from .ports import free_port
+from ...gradekit.tests.ports import free_port
 
 _QUIET = {
     "GIT_CONFIG_GLOBAL": os.devnull,

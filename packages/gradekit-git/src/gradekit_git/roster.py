@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from gradekit.course import CourseError
 from gradekit.course.printing import first_of, printable
-from gradekit_lms.course_settings import is_student_id, read_table
+from gradekit_watch.course_settings import is_student_id, read_table
 
 _NAMED_AT_MOST = 20
 _COLUMNS = ("student", "remote", "assignment", "branch", "folder", "group")

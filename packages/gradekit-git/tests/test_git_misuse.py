@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.git import fetching
-from gradekit_lms.git.hardened import Git, GitError, GitFile, UnusableCommit
-from gradekit_lms.git.roster import Repository, read_roster
-from gradekit_lms.git.store import Fetched, GitStore, Outgoing, Seen
-from gradekit_lms.hand_in_store import StoredSource
+from gradekit_git import fetching
+from gradekit_git.hardened import Git, GitError, GitFile, UnusableCommit
+from gradekit_git.roster import Repository, read_roster
+from gradekit_git.store import Fetched, GitStore, Outgoing, Seen
+from gradekit_watch.hand_in_store import StoredSource
 from gradekit_watch.ways import Look
 
 from .git_servers import StudentRepository, git

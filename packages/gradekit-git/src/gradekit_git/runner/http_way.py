@@ -6,12 +6,12 @@ from traitlets import Integer, Unicode
 from traitlets.config import Configurable
 
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import WayJob, job_values, require_inside, require_known, require_listen
-from gradekit_lms.git.looking import assignments_in
-from gradekit_lms.git.store import GitStore
-from gradekit_lms.git.way import GitSink, GitSource
-from gradekit_lms.hand_in_store import StoredSource
-from gradekit_lms.runner.keys import read_keys
+from gradekit_git.looking import assignments_in
+from gradekit_git.runner.keys import read_keys
+from gradekit_git.store import GitStore
+from gradekit_git.way import GitSink, GitSource
+from gradekit_watch.course_settings import WayJob, job_values, require_inside, require_known, require_listen
+from gradekit_watch.hand_in_store import StoredSource
 from gradekit_watch.ways import Way
 
 STORE = "http"
@@ -63,7 +63,7 @@ def open_http_way(course: RunningCourse, keys: Path) -> Way:
 class HttpSource(GitSource):
     """Hand-ins that the process that listens has stored."""
 
-    module, what = "gradekit_lms.runner.serving", "hand-ins by HTTP"
+    module, what = "gradekit_git.runner.serving", "hand-ins by HTTP"
     ended = "can't be taken, since the process for this ended"
     corrected = StoredSource.corrected
 

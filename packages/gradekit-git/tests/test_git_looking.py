@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gradekit_lms.git import fetching
-from gradekit_lms.git.looking import Looker
-from gradekit_lms.git.roster import Repository
-from gradekit_lms.git.settings import Job
-from gradekit_lms.git.store import GitStore, Seen
+from gradekit_git import fetching
+from gradekit_git.looking import Looker
+from gradekit_git.roster import Repository
+from gradekit_git.settings import Job
+from gradekit_git.store import GitStore, Seen
 
 from .git_servers import GitServer, endless, git, git_daemon, hanging, noise
 
@@ -413,10 +413,10 @@ def test_a_look_that_is_killed_leaves_all_of_a_hand_in_or_nothing(looks, work):
     work.write(double_ipynb=NOTEBOOK, data_txt=noise(0.5)).push()
     script = (
         "import sys, msgspec\n"
-        "from gradekit_lms.git.looking import Looker\n"
-        "from gradekit_lms.git.roster import Repository\n"
-        "from gradekit_lms.git.settings import Job\n"
-        "from gradekit_lms.git.store import GitStore\n"
+        "from gradekit_git.looking import Looker\n"
+        "from gradekit_git.roster import Repository\n"
+        "from gradekit_git.settings import Job\n"
+        "from gradekit_git.store import GitStore\n"
         "job = msgspec.json.decode(sys.argv[1], type=Job)\n"
         "print('ready', flush=True)\n"
         f"Looker(job, GitStore(__import__('pathlib').Path(job.root))).look(Repository('ada', {work.url!r}, {NAME!r}, 'main'))\n"
@@ -444,7 +444,7 @@ def test_a_clock_that_is_put_back_makes_no_two_hand_ins_of_one_time(looks, work,
         def now(cls, tz=None):
             return first - timedelta(hours=1)
 
-    monkeypatch.setattr("gradekit_lms.git.looking.datetime", Earlier)
+    monkeypatch.setattr("gradekit_git.looking.datetime", Earlier)
     work.write(double_ipynb="2").push()
     found.at(work.url)
     assert found.store.of("ada", NAME)[1][1].handed_in > first

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from gradekit_lms import bounded_http
-from gradekit_lms.git.fetching import listen
+from gradekit_git.fetching import listen
+from gradekit_watch import bounded_http
 
 SECRET = "0123456789abcdef"
 BODY = json.dumps({"repository": {"clone_url": "https://git.example.edu/ada.git", "ssh_url": 7}}).encode()

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gradekit_lms.git.hosts import Host, HostError
-from gradekit_lms.git.store import GitStore, Outgoing
+from gradekit_git.hosts import Host, HostError
+from gradekit_git.store import GitStore, Outgoing
 
 from .host_contracts import ContractServer
 
@@ -90,8 +90,8 @@ def test_a_result_of_another_host_is_not_sent(contract):
 
 
 def test_the_outbox_keeps_the_newest_result_until_it_is_sent(tmp_path, contract):
-    from gradekit_lms.git.fetching import Sender, do_job
-    from gradekit_lms.git.settings import Job
+    from gradekit_git.fetching import Sender, do_job
+    from gradekit_git.settings import Job
 
     values = dict.fromkeys(Job.__struct_fields__, "") | {
         "report": contract.kind,

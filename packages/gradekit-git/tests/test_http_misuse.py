@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gradekit_lms.git.store import Fetched, GitStore
-from gradekit_lms.runner import send, serving
-from gradekit_lms.runner.http_way import STORE
+from gradekit_git.runner import send, serving
+from gradekit_git.runner.http_way import STORE
+from gradekit_git.store import Fetched, GitStore
 from gradekit_watch.status import ListedHandIn, WatchStatus, read_status
 
 from .test_http_watch import NAME, Request, endpoint, refusal, sent, students

@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 
 from gradekit.course.printing import printable
 from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP, is_notebook
-from gradekit_lms.git.hardened import Git, GitError, GitFile, UnusableCommit
-from gradekit_lms.git.roster import Repository
-from gradekit_lms.git.settings import Job
-from gradekit_lms.git.store import Fetched, GitStore, Seen
-from gradekit_lms.hand_in_store import after, content_of, is_untouched, letter_in
+from gradekit_git.hardened import Git, GitError, GitFile, UnusableCommit
+from gradekit_git.roster import Repository
+from gradekit_git.settings import Job
+from gradekit_git.store import Fetched, GitStore, Seen
+from gradekit_watch.hand_in_store import after, content_of, is_untouched, letter_in
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: a pointer is smaller than this

@@ -1,4 +1,4 @@
-"""The keys that hand-ins by HTTP are signed with: `python -m gradekit_lms.runner.keys keys.csv ada ben` makes them."""
+"""The keys that hand-ins by HTTP are signed with: `python -m gradekit_git.runner.keys keys.csv ada ben` makes them."""
 
 import csv
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gradekit.course import CourseError
 from gradekit.course.printing import counted, printable
-from gradekit_lms.course_settings import is_student_id, read_table
+from gradekit_watch.course_settings import is_student_id, read_table
 
 _COLUMNS = ("student", "key", "assignment")
 _SHORTEST, _LONGEST = 32, 200
@@ -101,7 +101,7 @@ def make_keys(path: Path, students: list[str]) -> int:
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
-        raise SystemExit("usage: python -m gradekit_lms.runner.keys keys.csv STUDENT ...")
+        raise SystemExit("usage: python -m gradekit_git.runner.keys keys.csv STUDENT ...")
     try:
         print(f"{counted(make_keys(Path(sys.argv[1]), sys.argv[2:]), 'new key')} in {sys.argv[1]}")
     except (CourseError, OSError, ValueError) as error:

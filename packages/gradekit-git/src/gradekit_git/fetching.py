@@ -1,4 +1,4 @@
-"""The process that fetches repositories, listens for webhooks, and sends results: `python -m gradekit_lms.git.fetching`.
+"""The process that fetches repositories, listens for webhooks, and sends results: `python -m gradekit_git.fetching`.
 
 It is a process of its own, so that whatever a remote does, grading goes on. It ends with the process that started it.
 """
@@ -21,14 +21,14 @@ from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import defused
-from gradekit_lms.bounded_http import BoundedRequest, BoundedServer, listening
-from gradekit_lms.course_settings import run_job
-from gradekit_lms.git.hosts import Host, HostError
-from gradekit_lms.git.looking import Looker, assignments_in
-from gradekit_lms.git.roster import Repository, read_roster, same_remote
-from gradekit_lms.git.settings import Job
-from gradekit_lms.git.store import GitStore, Problem, Seen
-from gradekit_lms.hand_in_store import in_utc, log_line
+from gradekit_git.hosts import Host, HostError
+from gradekit_git.looking import Looker, assignments_in
+from gradekit_git.roster import Repository, read_roster, same_remote
+from gradekit_git.settings import Job
+from gradekit_git.store import GitStore, Problem, Seen
+from gradekit_watch.bounded_http import BoundedRequest, BoundedServer, listening
+from gradekit_watch.course_settings import run_job
+from gradekit_watch.hand_in_store import in_utc, log_line
 
 _TICK = 0.1
 #: the longest between two looks at a repository that can't be fetched

@@ -24,13 +24,13 @@ import pytest
 
 from gradekit.attempts import Attempts
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.git.store import GitStore
-from gradekit_lms.git.way import open_way
+from gradekit_git.store import GitStore
+from gradekit_git.way import open_way
 
+from ...gradekit.tests.ports import free_port
 from ...gradekit.tests.tiny_course import RIGHT
 from .git_servers import GitServer, StudentRepository, git, hanging
 from .host_contracts import ContractServer
-from .ports import free_port
 
 TRIPLE = RIGHT.replace("2 * x", "3 * x")
 NAME = "01_double"
@@ -395,7 +395,7 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
 
 
 def test_a_process_for_fetching_that_ends_is_named_and_started_again(students, monkeypatch):
-    monkeypatch.setattr("gradekit_lms.git.way._AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr("gradekit_git.way._AGAIN_SECONDS", 0.2)
     students.student("ada")
     source = open_way(
         RunningCourse.open(students.course.root), students.course.root / "roster.csv", {}

@@ -7,8 +7,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from gradekit.course.files import read_json, write_json
-from gradekit_lms.git.roster import Repository
-from gradekit_lms.hand_in_store import HandInStore, Kept, digest
+from gradekit_git.roster import Repository
+from gradekit_watch.hand_in_store import HandInStore, Kept, digest
 
 
 class Fetched(Kept, frozen=True):

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from gradekit.course import CourseError
-from gradekit_lms.git.roster import read_roster, same_remote
+from gradekit_git.roster import read_roster, same_remote
 
 NAME = "01_double"
 GOOD = "https://git.example.edu/ada.git"
