@@ -298,7 +298,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
         f"{GIT}/test_git_misuse.py::test_a_name_like_one_in_the_gradebook_is_left_to_a_person"
     ),
     ("cli/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
-    ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),
+    ("course/language.py", "gradekit requests"): Elsewhere(f"{AUTHORING}/test_requests.py"),
     ("gradekit_integrity/cli/defend.py", "gradekit defend {}"): Elsewhere(f"{INTEGRITY}/test_defend.py"),
     ("gradekit_integrity/cli/defend.py", "nbgrader generate_feedback {} --force"): Elsewhere(
         f"{INTEGRITY}/test_defend.py"
@@ -315,14 +315,16 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_integrity/cli/defend.py", "gradekit defend {} {} --exercise {}"): Elsewhere(
         f"{INTEGRITY}/test_defend_marking.py"
     ),
-    ("gradekit_lms/cli/answering.py", "gradekit requests {} --uphold {} {}"): Elsewhere(
-        f"{LMS}/test_requests.py"
+    ("gradekit_authoring/cli/answering.py", "gradekit requests {} --uphold {} {}"): Elsewhere(
+        f"{AUTHORING}/test_requests.py"
     ),
-    ("gradekit_lms/cli/answering.py", "nbgrader generate_feedback {} --force"): Elsewhere(
-        f"{LMS}/test_requests.py"
+    ("gradekit_authoring/cli/answering.py", "nbgrader generate_feedback {} --force"): Elsewhere(
+        f"{AUTHORING}/test_requests.py"
     ),
     ("gradekit_lms/cli/options_of_watch.py", "gradekit lti"): Elsewhere(f"{LMS}/test_lti_watch.py"),
-    ("gradekit_lms/requests.py", "gradekit autograde"): Situation(handed_in, "gradekit requests 01_double"),
+    ("gradekit_authoring/requests.py", "gradekit autograde"): Situation(
+        handed_in, "gradekit requests 01_double"
+    ),
     ("gradekit_lms/sync/incoming.py", "nbgrader db student add ID --lms-user-id NUMBER"): Elsewhere(
         f"{LMS}/test_sync.py"
     ),

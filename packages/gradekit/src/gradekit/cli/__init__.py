@@ -56,8 +56,9 @@ _COMPANIONS = {
         ),
         "gradekit-authoring",
     ),
+    "requests": "gradekit-authoring",
     "watch": "gradekit-watch",
-    **dict.fromkeys(("return", "lms", "lti", "requests"), "gradekit-lms"),
+    **dict.fromkeys(("return", "lms", "lti"), "gradekit-lms"),
     **dict.fromkeys(("similar", "viva", "defend"), "gradekit-integrity"),
     **dict.fromkeys(("written", "deal"), "gradekit-written"),
 }

@@ -10,7 +10,7 @@ from gradekit.course import CourseError
 from gradekit.course.printing import counted, printable, quoted
 
 if TYPE_CHECKING:
-    from gradekit_lms.requests import RequestBook
+    from gradekit_authoring.requests import RequestBook
 
 
 def add(commands: Commands) -> None:
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
 
 def _requests(options: argparse.Namespace) -> int:
     from gradekit.report.table import was_graded
-    from gradekit_lms.requests import RequestBook
+    from gradekit_authoring.requests import RequestBook
 
     course, chosen = course_and_assignments(options)
     if not options.assignments:

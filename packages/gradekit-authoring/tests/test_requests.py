@@ -14,7 +14,7 @@ from gradekit.course import read_notebook
 from gradekit.course.cells import find_cell, grade_id
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import ClassTable
-from gradekit_lms.requests import RequestBook, parsed
+from gradekit_authoring.requests import RequestBook, parsed
 
 NAME = "01_double"
 ABOUT = "double::test_value"
@@ -199,7 +199,7 @@ def test_an_upheld_answer_becomes_an_alternative_and_then_the_class_is_graded_ag
         ran.append(command[3:])
         return subprocess.CompletedProcess(command, next(codes))
 
-    monkeypatch.setattr("gradekit_lms.cli.answering.subprocess.run", run)
+    monkeypatch.setattr("gradekit_authoring.cli.answering.subprocess.run", run)
     assert course.gradekit("requests", NAME, "--uphold", ABOUT, student) == 1  # the check still refuses it
     assert len(book(course).open) == 1
     assert course.gradekit("requests", NAME, "--uphold", ABOUT, student) == 0
@@ -209,7 +209,7 @@ def test_an_upheld_answer_becomes_an_alternative_and_then_the_class_is_graded_ag
 
 @pytest.mark.parametrize("source", ['x = """a"""', "y = '\\\\n'", 'z = "\\"'])
 def test_any_source_survives_being_written_as_an_alternative(source):
-    from gradekit_lms.requests import _escaped
+    from gradekit_authoring.requests import _escaped
 
     assert eval(f'"""\n{_escaped(source)}\n"""') == f"\n{source}\n"
 
