@@ -120,7 +120,7 @@ LOCKED = $$(sed -nE 's/^([a-z0-9-]+)==.*/--no-emit-package \1/p' requirements/co
 
 lock: $(TOOLS)/ready  ## lock the versions of all packages (FLAGS=--upgrade: newer ones; FLAGS="--upgrade-package nbgrader": one)
 	printf "%s\n" $(PACKAGES:packages/%=%) > $(TOOLS)/ours.txt
-	$(LOCK) --excludes $(TOOLS)/ours.txt --excludes requirements/excluded.txt requirements/course.in packages/*/pyproject.toml --extra pandas --extra report \
+	$(LOCK) --excludes $(TOOLS)/ours.txt --excludes requirements/excluded.txt requirements/course.in packages/*/pyproject.toml --extra report \
 		--group packages/gradekit/pyproject.toml:test --output-file requirements/course.lock
 	for name in extras hub docs peers; do $(LOCK) --constraint requirements/course.lock $(LOCKED) requirements/$$name.in \
 		--output-file requirements/$$name.lock || exit 1; done
@@ -180,7 +180,7 @@ LANGUAGES := packages/gradekit/src/gradekit/languages
 
 texts: setup  ## collect the fixed texts of students' pages for translators, and update the languages
 	pybabel --quiet extract --mapping-file packages/gradekit/babel.cfg --no-location --sort-output --width 100 --project gradekit \
-		--version 0.3 --copyright-holder "the gradekit authors" --output-file $(LANGUAGES)/gradekit.pot packages/gradekit/src/gradekit
+		--version 0.3 --copyright-holder "the gradekit authors" --output-file $(LANGUAGES)/gradekit.pot packages/gradekit/src/gradekit packages/gradekit-authoring/src/gradekit_authoring
 	for file in $(LANGUAGES)/*.po; do pybabel --quiet update --locale $$(basename $$file .po) --no-fuzzy-matching --width 100 \
 		--ignore-obsolete --input-file $(LANGUAGES)/gradekit.pot --output-file $$file; done
 

@@ -53,7 +53,7 @@ def top_level(lock: Path) -> set[str]:
             asked += tomllib.loads(path.read_text())["project"]["dependencies"]
         gradekit = tomllib.loads((ROOT / "packages/gradekit/pyproject.toml").read_text())
         extras = gradekit["project"]["optional-dependencies"]
-        asked += [*extras["pandas"], *extras["report"], *gradekit["dependency-groups"]["test"]]
+        asked += [*extras["report"], *gradekit["dependency-groups"]["test"]]
     return names(asked) - {path.name for path in ROOT.glob("packages/*")}
 
 

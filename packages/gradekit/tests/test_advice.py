@@ -226,15 +226,19 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("cli/autograding.py", "nbgrader generate_assignment NAME --force"): Situation(
         empty_gradebook, "gradekit autograde"
     ),
-    ("cli/reporting.py", GENERATE): (
-        Situation(not_in_gradebook, "gradekit deadline 01_double"),
-        Situation(not_in_gradebook, "gradekit revise 01_double"),
+    ("cli/reporting.py", GENERATE): Situation(not_in_gradebook, "gradekit deadline 01_double"),
+    ("cli/reporting.py", "gradekit autograde {} --force"): Elsewhere(
+        "test_exchange.py::test_both_grading_commands_deduct_the_same_for_lateness"
     ),
-    ("cli/reporting.py", "gradekit autograde {} --force"): (
-        Elsewhere("test_exchange.py::test_both_grading_commands_deduct_the_same_for_lateness"),
-        Elsewhere("test_revise.py::test_what_people_wrote_stays_when_the_submissions_are_graded_again"),
+    ("gradekit_authoring/cli/changing.py", GENERATE): Situation(
+        not_in_gradebook, "gradekit revise 01_double"
     ),
-    ("cli/reporting.py", "nbgrader generate_assignment"): NotRun("what the command replaces"),
+    ("gradekit_authoring/cli/changing.py", "gradekit autograde {} --force"): Elsewhere(
+        f"{AUTHORING}/test_revise.py::test_what_people_wrote_stays_when_the_submissions_are_graded_again"
+    ),
+    ("gradekit_authoring/cli/changing.py", "nbgrader generate_assignment"): NotRun(
+        "what the command replaces"
+    ),
     ("cli/reporting.py", "gradekit autograde"): Situation(handed_in, "gradekit report"),
     ("gradekit_written/cli.py", "gradekit autograde"): Situation(
         handed_in, "gradekit deal 01_double --to a,b"

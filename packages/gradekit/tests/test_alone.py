@@ -51,12 +51,13 @@ raise SystemExit(main(sys.argv[1:]))
 #: in this order, which is that of an instructor's work
 TO_BEGIN = ("demo", "init")
 OF_A_CLASS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written", "deal")
+CHANGES = ("regrade", "revise")
 FOR_AUTHORS = ("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt")
-FROM_COMPANIONS = {*TO_BEGIN, "watch", *OF_A_CLASS, *FOR_AUTHORS}
+FROM_COMPANIONS = {*TO_BEGIN, *CHANGES, "watch", *OF_A_CLASS, *FOR_AUTHORS}
 COMMANDS = [
     *TO_BEGIN,
     *("help", "learn"),
-    *("autograde", "regrade", "revise", "deadline", "extend", "watch", "table", "report", "comment"),
+    *("autograde", *CHANGES, "deadline", "extend", "watch", "table", "report", "comment"),
     *OF_A_CLASS,
     *FOR_AUTHORS,
 ]
@@ -114,6 +115,7 @@ def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_c
     [
         ("viva 01_double --seed 1 --help", "gradekit-integrity"),
         ("watch --folder", "gradekit-watch"),
+        ("revise 01_double --rename a=b", "gradekit-authoring"),
         ("lti --status", "gradekit-lms"),
         ("deal 01_double --to ann,bob", "gradekit-written"),
     ],

@@ -156,7 +156,7 @@ def bare_python(tmp_path_factory) -> Path:
         else:
             link(str(path), str(there / path.name))
     sources = folder / "sources"  # building leaves files beside a package
-    for name in ("sandbox-kernel", "gradekit", "gradekit-authoring"):
+    for name in ("sandbox-kernel", "gradekit", "gradekit-authoring", "gradekit-data"):
         ignored = shutil.ignore_patterns("tests", "bench", "build", "*.egg-info", "__pycache__")
         shutil.copytree(PACKAGES / name, sources / name, ignore=ignored)
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]

@@ -2,7 +2,7 @@
 
 Its commands are added by functions that the entry points `gradekit.commands` name: those here, and those of packages that
 are installed beside this one. The name of an entry point is its place in the list of commands and the commands that it
-adds, as in `010_autograde.regrade`. Only the module of the command that is run is imported; for `--help` and a shell's
+adds, as in `020_deadline.extend`. Only the module of the command that is run is imported; for `--help` and a shell's
 completion, it is all of them. Modules here import anything large only when a command runs, so `--help` is quick.
 """
 
@@ -40,7 +40,20 @@ _GROUP = "gradekit.commands"
 #: commands that messages and pages name, and the packages that bring them
 _COMPANIONS = {
     **dict.fromkeys(
-        ("demo", "init", "audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),
+        (
+            "demo",
+            "init",
+            "audit",
+            "record",
+            "earlier",
+            "standalone",
+            "samples",
+            "new",
+            "doctor",
+            "adopt",
+            "regrade",
+            "revise",
+        ),
         "gradekit-authoring",
     ),
     "requests": "gradekit-authoring",

@@ -18,6 +18,7 @@ _PARTS = {
     "limits": "the limits were changed",
     "kernel": "the kernel was changed",
     "gradekit": "gradekit was updated",
+    "gradekit_data": "gradekit-data was updated",
     "sandbox_kernel": "sandbox-kernel was updated",
 }
 

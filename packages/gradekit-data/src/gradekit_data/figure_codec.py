@@ -1,17 +1,17 @@
 """The contents of a matplotlib figure, as plain values for a check to look at."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
 from msgspec import Meta
 
-from gradekit.codecs import Codec, Tolerance, describe
+from gradekit.codecs import Codec, Drawing, Tolerance, describe
 from gradekit.course.printing import counted
 from gradekit.inside.arrays import Numpy, is_array, to_numpy
-from gradekit.inside.figure_packer import MAX_AXES, MAX_PARTS, MAX_WORDS, FigurePacker
 from gradekit.inside.packing import PackingError
+from gradekit_data.figure_packer import MAX_AXES, MAX_PARTS, MAX_WORDS, FigurePacker
 
 Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 Texts = Annotated[tuple[Words, ...], Meta(max_length=MAX_PARTS)]
@@ -124,7 +124,7 @@ class Axes:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Drawing):
     """A figure: its axes in the order of their creation, without colorbars; `title` is that of `suptitle`."""
 
     axes: Annotated[tuple[Axes, ...], Meta(max_length=MAX_AXES)]
@@ -132,6 +132,11 @@ class Figure:
     legend: Texts
     colorbars: Annotated[int, Meta(ge=0, le=MAX_AXES)]
     size: Span
+    noun: ClassVar[str] = "figure"
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.axes
 
     @property
     def type_name(self) -> str:
@@ -155,7 +160,7 @@ class FigureCodec(Codec):
     """Figures, which are looked at in parts and never compared as a whole."""
 
     packer = FigurePacker
-    kernel_modules = ("gradekit.inside.figure_packer",)
+    kernel_modules = ("gradekit_data.figure_packer",)
 
     def takes(self, value: Any) -> bool:
         return FigurePacker().takes(value)

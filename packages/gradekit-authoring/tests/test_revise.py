@@ -7,8 +7,8 @@ import pytest
 from nbformat import v4
 from nbgrader.api import Comment, Gradebook
 
-from .needs import mostly_slow
-from .tiny_course import RIGHT, mark
+from ...gradekit.tests.needs import mostly_slow
+from ...gradekit.tests.tiny_course import RIGHT, mark
 
 CONFIG = "nbgrader_config.py"
 

@@ -13,7 +13,7 @@ from gradekit.codecs import Codec, Tolerance, mismatch, with_article
 from gradekit.course import CourseError
 from gradekit.course.printing import counted
 from gradekit.inside.arrays import Numpy, is_array
-from gradekit.inside.pandas_packer import PandasPacker, is_scalar
+from gradekit_data.pandas_packer import PandasPacker, is_scalar
 
 #: a value with more entries than any right answer is identified by its shape
 _MOST_ENTRIES = 200_000
@@ -23,7 +23,7 @@ class PandasCodec(Codec):
     """Frames, series, indexes, arrays and single dates of pandas. The frequency of an index of dates is not compared."""
 
     packer = PandasPacker
-    kernel_modules = ("gradekit.inside.pandas_packer",)
+    kernel_modules = ("gradekit_data.pandas_packer",)
 
     def takes(self, value: Any) -> bool:
         return PandasPacker().takes(value)
@@ -38,13 +38,13 @@ class PandasCodec(Codec):
                 return f"an index ({type(value).__name__}) of {counted(len(value), 'label')}"
             case "array":
                 return f"an array of pandas ({type(value).__name__}) of {counted(len(value), 'entry')}"
-        from gradekit.codecs.pandas_difference import written
+        from gradekit_data.pandas_difference import written
 
         return f"the {type(value).__name__} {written(value)}"
 
     def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
         """Compare; `tolerance.ignore` may hold "dtypes", "row order", "column order", "index" and "names"."""
-        from gradekit.codecs.pandas_difference import IGNORABLE, pandas_difference
+        from gradekit_data.pandas_difference import IGNORABLE, pandas_difference
 
         if unknown := set(tolerance.ignore) - set(IGNORABLE):
             raise CourseError(
@@ -64,7 +64,7 @@ class PandasCodec(Codec):
         """The structure and everything that is not a float, as a digest; the floats as numbers."""
         import pandas as pd
 
-        from gradekit.codecs.pandas_difference import series_of, written
+        from gradekit_data.pandas_difference import series_of, written
 
         kind = _kind(value)
         if kind != "other" and kind != "scalar" and value.size > _MOST_ENTRIES:
@@ -94,7 +94,7 @@ class PandasCodec(Codec):
 
     def columns(self, actual: Any, expected: Any) -> Iterator[tuple[str, Numpy, Numpy]]:
         """The columns of numbers, in two tables with the same columns and as many rows."""
-        from gradekit.codecs.pandas_difference import series_of, written
+        from gradekit_data.pandas_difference import series_of, written
 
         kind = _kind(expected)
         if kind == "DataFrame" and list(actual.columns) == list(expected.columns):

@@ -12,12 +12,12 @@ from gradekit.attempts import AttemptRules, Shows
 from gradekit.course import Assignment, CourseError
 from gradekit.course.language import FeedbackPage, _, ngettext, speaking
 from gradekit.course.printing import defused, printable
-from gradekit.grading.regrade import CheckMove, Move
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import deadline_of
 from gradekit.page.headings import page_titles
 from gradekit.report.pages import folder_of
 from gradekit.verdict.results import points_in_words, score_in_words
+from gradekit_authoring.regrade import CheckMove, Move
 
 _FOLDER, _TABLE = "letters", "letters.csv"
 _COLUMNS = ("student", "email", "subject", "text")

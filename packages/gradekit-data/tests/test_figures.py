@@ -17,7 +17,6 @@ from nbformat import v4
 from gradekit.checks import assert_close
 from gradekit.checks.asserts import CheckFailure
 from gradekit.codecs import describe
-from gradekit.codecs.figure_codec import Figure
 from gradekit.course import CourseError
 from gradekit.inside.agent import Agent
 from gradekit.inside.messages import MessageError, encode
@@ -29,6 +28,7 @@ from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome, StudentError
 from gradekit.submission.submission import Submission
 from gradekit.verdict.explanation import explain
+from gradekit_data.figure_codec import Figure
 
 
 def seen(figure: object) -> Figure:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from gradekit.attempts import Shows
-from gradekit.grading.regrade import CheckMove, Move
-from gradekit.report.letters import letter_lines
+from gradekit_authoring.letters import letter_lines
+from gradekit_authoring.regrade import CheckMove, Move
 
 OLD, NEW = "torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0])", "torch.tensor([3.0])), torch.tensor([1.5])"
 CHECK = CheckMove("test_a", "The weights sum to 1.", "failed", "passed", 3.0, 3.0)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from gradekit.grading.regrade import _moves
 from gradekit.grading.workers import Workers
 from gradekit.grading.write import Writer
 from gradekit.report.table import class_table
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
 from gradekit.verdict.tries import Try
+from gradekit_authoring.regrade import _moves
 
 STUDENTS = ("exception", "floor", "right")
 OLD, NEW = "torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0])", "torch.tensor([3.0])), torch.tensor([1.5])"
@@ -145,6 +145,7 @@ PARTS = {"submission": "a", "limits": "b", "numpy": "2.0.1", "gradekit": "c"}
         ({"numpy": "2.1.0"}, "numpy 2.0.1 was replaced by 2.1.0"),
         ({"pandas": "2.2"}, "pandas (none) was replaced by 2.2"),
         ({"gradekit": "x"}, "gradekit was updated"),
+        ({"gradekit_data": "x"}, "gradekit-data was updated"),
     ],
 )
 def test_the_reason_names_the_part_that_has_changed(change, sentence):

@@ -1,6 +1,6 @@
 """Packs the contents of a matplotlib figure as plain data; runs in the student's kernel.
 
-A figure only travels to the grader, where it becomes a `gradekit.codecs.figure_codec.Figure`.
+A figure only travels to the grader, where it becomes a `gradekit_data.figure_codec.Figure`.
 """
 
 import sys
@@ -19,9 +19,9 @@ class FigurePacker(Packer):
     """Figures, and axes as the figure that they are in."""
 
     def takes(self, value: Any) -> bool:
-        return not isinstance(value, list | tuple) and self.figure_of(value) is not None
+        return not isinstance(value, list | tuple) and self.drawing_of(value) is not None
 
-    def figure_of(self, value: Any) -> Any:
+    def drawing_of(self, value: Any) -> Any:
         """The figure of a value: a figure, axes, several axes, or a seaborn grid; None for anything else."""
         module = sys.modules.get("matplotlib.figure")
         if module is None:
@@ -37,7 +37,7 @@ class FigurePacker(Packer):
         return found if isinstance(found, module.Figure) else None
 
     def pack(self, value: Any) -> Any:
-        figure = self.figure_of(value)
+        figure = self.drawing_of(value)
         everything = list(figure.axes)
         axes = [part for part in everything if not hasattr(part, "_colorbar")]
         if len(axes) > MAX_AXES:

@@ -15,10 +15,10 @@ import pytest
 
 from gradekit.checks.asserts import difference
 from gradekit.codecs import describe
-from gradekit.inside.figure_packer import FigurePacker
 from gradekit.inside.messages import MAX_TEXT, MessageError, encode
-from gradekit.inside.pandas_packer import MAX_ROWS
 from gradekit.session.replies import read_reply
+from gradekit_data.figure_packer import FigurePacker
+from gradekit_data.pandas_packer import MAX_ROWS
 
 BILLION = 1_000_000_000
 

@@ -5,8 +5,14 @@ every submission, and a cell that was moved to another notebook, renamed or chan
 comments.
 """
 
+import contextlib
+import os
+import shutil
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 
 from nbformat import NotebookNode
 from nbgrader.api import (
@@ -21,10 +27,15 @@ from nbgrader.api import (
     SubmittedNotebook,
     TaskCell,
 )
+from sqlalchemy.exc import SQLAlchemyError
 
-from gradekit.course import CourseError
+from gradekit.course import Assignment, CourseError, read_notebook
 from gradekit.course.cells import find_cell, nbgrader_metadata
+from gradekit.course.files import STATE_FOLDER
+from gradekit.grading.generate import generate
+from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.bind import CellChanges, CellKinds, RowKind, cells_in, recorded_cells
+from gradekit.nbgrader_plugin.converters import reason_of
 
 #: a notebook and the grade_id of a cell in it
 CellPlace = tuple[str, str]
@@ -65,6 +76,56 @@ class Revision:
         yield from self.changes
         for old, new in self.moved.items():
             yield f"{'/'.join(old)} is now {'/'.join(new)}, so it isn't removed: it keeps its grades and comments"
+
+
+def revised(
+    course: RunningCourse, assignment: Assignment, renamed: Mapping[str, str], commit: bool = False
+) -> Revision:
+    """What bringing the cells of the source into the gradebook changes; with `commit`, it is done.
+
+    Raises:
+        CourseError: the source can't be released, or the gradebook not be written.
+    """
+    notebooks = _as_released(course, assignment)
+    with course.gradebook() as gradebook:
+        try:
+            found = revise(gradebook, assignment.name, notebooks, renamed)
+            if commit:
+                gradebook.db.commit()
+        except SQLAlchemyError as error:
+            raise CourseError(f"the gradebook was not changed: {reason_of(error)}") from error
+        finally:
+            gradebook.db.rollback()  # undoes what was not committed
+    return found
+
+
+def back_up(course: RunningCourse) -> Path | None:
+    """Copy the gradebook, even while others use it; None if it isn't a file of SQLite."""
+    path = course.gradebook_file
+    if path is None:
+        return None
+    folder = course.root / STATE_FOLDER / "gradebooks"
+    folder.mkdir(parents=True, exist_ok=True)
+    copy = folder / f"{path.stem}-{datetime.now(UTC):%Y-%m-%d-%H%M%S}{path.suffix}"
+    with (
+        contextlib.closing(sqlite3.connect(path)) as source,
+        contextlib.closing(sqlite3.connect(copy)) as target,
+    ):
+        source.backup(target)
+    return copy
+
+
+def _as_released(course: RunningCourse, assignment: Assignment) -> dict[str, NotebookNode]:
+    """The notebooks as they would be released, by name."""
+    step = f"{course.folders.release_directory}.revised"
+    folder = Path(course.folders.format_path(step, ".", assignment.name))
+    try:
+        generate(course, assignment, step)
+        return {path.stem: read_notebook(path) for path in sorted(folder.glob("*.ipynb"))}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.removedirs(folder.parent)
 
 
 def revise(
