@@ -13,11 +13,6 @@ from gradekit.course import CourseError
 #: the columns of a list of groups: gradekit's own, and those of Canvas's export of a group set
 _GROUP_COLUMNS = ("group", "group_name")
 _STUDENT_COLUMNS = ("student", "student_id", "id", "login_id", "canvas_user_id", "email", "email address")
-#: names that only a group has, also in Canvas's spelling, `projectgroup1`
-_GROUP_NAME = re.compile(
-    r"(default group|(^|[\s-]|project|lab|student)(group|team|gruppe|groupe|équipe|equipe|grupo|gruppo)s?"
-    r"[\s-]*(\d+|[a-z])?)$"
-)
 
 
 class Roster:
@@ -123,17 +118,6 @@ class Groups:
 def _composed(text: str) -> str:
     """The text with each accent stored in one way, that of keyboards."""
     return unicodedata.normalize("NFC", text)
-
-
-def looks_like_group(name: str) -> bool:
-    """True for names such as `Group A`, `Team 7` and `projectgroup1`."""
-    return bool(_GROUP_NAME.search(name.casefold()))
-
-
-def name_as_id(name: str) -> str:
-    """A name in lower case, with `-` between the words; letters of any script stay."""
-    text = unicodedata.normalize("NFC", name).casefold()
-    return re.sub(r"[^\w]+", "-", text).strip("-_")
 
 
 def letters_of_name(name: str) -> str:
