@@ -40,7 +40,19 @@ _GROUP = "gradekit.commands"
 #: commands that messages and pages name, and the packages that bring them
 _COMPANIONS = {
     **dict.fromkeys(
-        ("demo", "init", "audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),
+        (
+            "demo",
+            "init",
+            "learn",
+            "audit",
+            "record",
+            "earlier",
+            "standalone",
+            "samples",
+            "new",
+            "doctor",
+            "adopt",
+        ),
         "gradekit-authoring",
     ),
     "watch": "gradekit-watch",
@@ -190,13 +202,6 @@ class CommandParser(argparse.ArgumentParser):
     def add_names(self, **options: Any) -> None:
         names = self.add_argument("assignments", metavar="ASSIGNMENT", **options)
         names.completer = _assignments_here  # type: ignore[attr-defined]  # for argcomplete
-
-    def add_arrays(self) -> None:
-        self.add_argument(
-            "--arrays",
-            choices=("numpy", "torch"),
-            help="the library that the assignment computes with; default: torch, if it is installed",
-        )
 
     def add_sandbox(self) -> None:
         self.add_argument(
