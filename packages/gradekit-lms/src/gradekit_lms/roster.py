@@ -9,6 +9,7 @@ from pathlib import Path
 from nbgrader.api import Student
 
 from gradekit.course import CourseError
+from gradekit.grading.running_course import RunningCourse
 
 #: the columns of a list of groups: gradekit's own, and those of Canvas's export of a group set
 _GROUP_COLUMNS = ("group", "group_name")
@@ -136,3 +137,17 @@ def only(students: list[str], what: str) -> str | None:
             f"{what} may be {' or '.join(sorted(students))}. Copy the file into submitted/ yourself"
         )
     return students[0] if students else None
+
+
+def groups_in(course: RunningCourse, path: Path) -> dict[str, str]:
+    """The group of each student who is in one, from a list of groups.
+
+    Raises:
+        CourseError: it can't be read.
+    """
+    try:
+        with course.gradebook() as gradebook:
+            roster = Roster(gradebook.students)
+    except CourseError:  # no gradebook yet
+        roster = Roster([])
+    return Groups.read(path, roster).by_student()
