@@ -41,7 +41,7 @@ def test_the_packages_have_one_version_and_need_each_other_in_it():
         for line in lines
         if re.split(r"[<>=\[]", line)[0] in names and "[" not in line
     ]
-    assert len(needed) == 13
+    assert len(needed) == 14
     assert {line.partition(">=")[2] for line in needed} == {version}
 
 

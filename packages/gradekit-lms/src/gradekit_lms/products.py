@@ -21,7 +21,7 @@ from traitlets import Unicode
 from gradekit.course import CourseError
 from gradekit_lms.claims import Claim
 from gradekit_lms.collector import Collector
-from gradekit_lms.roster import only
+from gradekit_lms.identities import only
 
 _METADATA = "submission_metadata.yml"
 #: names that only a group has, also in Canvas's spelling, `projectgroup1`

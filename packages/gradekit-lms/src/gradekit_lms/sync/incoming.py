@@ -24,7 +24,7 @@ from gradekit.submission.extra_files import TIMESTAMP
 from gradekit_lms.claims import Claim, Report
 from gradekit_lms.collector import Collector
 from gradekit_lms.hand_in_store import in_utc
-from gradekit_lms.roster import Roster, only
+from gradekit_lms.identities import Roster, only
 from gradekit_lms.sync.connection import LmsAway, LmsError
 from gradekit_lms.sync.lms import Lms, LmsPerson, LmsSubmission, Notes, State, Taken, folder_of_state
 from gradekit_watch.exchange import put_all_back, replacing

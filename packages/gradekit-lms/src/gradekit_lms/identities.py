@@ -139,7 +139,7 @@ def only(students: list[str], what: str) -> str | None:
     return students[0] if students else None
 
 
-def groups_in(course: RunningCourse, path: Path) -> dict[str, str]:
+def groups_of_students(course: RunningCourse, path: Path) -> dict[str, str]:
     """The group of each student who is in one, from a list of groups.
 
     Raises:
