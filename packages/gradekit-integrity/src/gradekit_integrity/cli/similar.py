@@ -36,7 +36,8 @@ def add(commands: Commands) -> None:
         "--groups",
         type=Path,
         metavar="FILE",
-        help="CSV file with the columns group and student, for work handed in together; default: c.Collector.groups",
+        help="CSV file with the columns group and student, for work handed in together, which gradekit-lms reads; "
+        "default: c.Collector.groups",
     )
 
 
