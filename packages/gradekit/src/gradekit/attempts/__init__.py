@@ -7,8 +7,7 @@ that it gains. A student's attempts at an assignment are recorded in `.gradekit/
 import hashlib
 import math
 import os
-from bisect import insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -108,9 +107,6 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
         return max(0.0, self.points - self.penalty)
 
 
-_TIME: Callable[[AttemptRecord], datetime] = attrgetter("handed_in")
-
-
 class _Stored(Struct, forbid_unknown_fields=True):
     schema: int
     attempts: list[AttemptRecord]
@@ -121,7 +117,7 @@ class Attempts:
 
     def __init__(self, path: Path, records: Iterable[AttemptRecord] = ()) -> None:
         self._path = path
-        self.records = sorted(records, key=_TIME)
+        self.records = sorted(records, key=attrgetter("handed_in"))
 
     @classmethod
     def load(cls, root: Path, assignment: str, student: str) -> Self:
@@ -142,8 +138,8 @@ class Attempts:
 
     def add(self, record: AttemptRecord) -> None:
         """Add an attempt, or replace the one that was handed in at the same time."""
-        self.records = [other for other in self.records if other.handed_in != record.handed_in]
-        insort(self.records, record, key=_TIME)
+        others = [other for other in self.records if other.handed_in != record.handed_in]
+        self.records = sorted([*others, record], key=attrgetter("handed_in"))
 
     def store(self) -> None:
         write_json(self._path, _Stored(_SCHEMA, self.records))
@@ -151,10 +147,8 @@ class Attempts:
 
 def outcomes_of(result: SubmissionResult) -> Outcomes:
     """The part of a notebook's result that a record stores."""
-    return {
-        exercise.grade_id: {check.name: str(check.outcome) for check in exercise.checks}
-        for exercise in result.exercises
-    }
+    checks = {exercise.grade_id: exercise.checks for exercise in result.exercises}
+    return {name: {check.name: str(check.outcome) for check in found} for name, found in checks.items()}
 
 
 def file_name(name: str) -> str:
