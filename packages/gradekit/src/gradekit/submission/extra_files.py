@@ -140,13 +140,13 @@ class ExtraFiles:
             if len(self._notes) < _RECORDED_AT_MOST:
                 self._notes[str(path.relative_to(self.folder))] = reason
         if self._notes != before:
-            self._record()
+            write_json(self._record_path, self._notes)
         return self.notes()
 
     def note(self, reasons: Mapping[str, str]) -> list[str]:
         """Record files that were handed in and never copied here, by their names; returns the `notes`."""
         self._notes = dict(islice({**reasons, **self._recorded()}.items(), _RECORDED_AT_MOST))
-        self._record()
+        write_json(self._record_path, self._notes)
         return self.notes()
 
     def notes(self) -> list[str]:
@@ -157,7 +157,6 @@ class ExtraFiles:
         return lines[:_NAMED_AT_MOST] + rest
 
     def _odd(self) -> Iterator[tuple[Path, str]]:
-        """The files and folders to set aside, with the reasons."""
         entries = size = 0
         for top in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
             if top.name.endswith(".ipynb") and not top.name.startswith("."):
@@ -177,8 +176,7 @@ class ExtraFiles:
                 yield from found
 
     def _odd_in(self, path: Path, name: PurePath, depth: int) -> Iterator[tuple[Path, str]]:
-        reason = self._reason(path, name)
-        if reason:
+        if reason := self._reason(path, name):
             yield path, reason
         elif path.is_dir():
             with os.scandir(path) as inside:
@@ -190,9 +188,8 @@ class ExtraFiles:
 
     def _reason(self, path: Path, name: PurePath) -> str:
         mode = path.lstat().st_mode
-        kind = next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), "")
         is_folder = stat.S_ISDIR(mode)
-        if kind:
+        if kind := next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), ""):
             return f"is {kind}, so it was set aside."
         if is_folder and (name in self.handed_out or str(name) in (TIMESTAMP, SECRET)):
             return "is a folder where a file belongs, so it was set aside."
@@ -237,9 +234,6 @@ class ExtraFiles:
     @property
     def _record_path(self) -> Path:
         return self.aside.with_name(f"{self.aside.name}.json")
-
-    def _record(self) -> None:
-        write_json(self._record_path, self._notes)
 
     def _recorded(self) -> dict[str, str]:
         """The reasons from earlier runs, unless the notebook has been handed in again since."""
@@ -368,10 +362,8 @@ def expected_in(assignment: Assignment) -> dict[str, frozenset[str]]:
     Raises:
         CourseError: one of them is damaged.
     """
-    stamps = {
-        name: file_stamp(assignment.release_folder / f"{name}.ipynb") for name in assignment.released_names()
-    }
-    return {name: _grade_ids_in(assignment, name, stamp) for name, stamp in stamps.items()}
+    files = {name: assignment.release_folder / f"{name}.ipynb" for name in assignment.released_names()}
+    return {name: _grade_ids_in(assignment, name, file_stamp(file)) for name, file in files.items()}
 
 
 @lru_cache(64)
@@ -440,8 +432,7 @@ def move_up(folder: Path, expected: Iterable[str]) -> list[str]:
     """
     if folder.is_symlink() or any(is_notebook(path.name) for path in folder.glob("[!.]*")):
         return []
-    found = {place: _stems(place) for place in _folders_in(folder)}
-    found = {place: stems for place, stems in found.items() if stems}
+    found = {place: stems for place in _folders_in(folder) if (stems := _stems(place))}
     named = {place for place, stems in found.items() if stems & {name.casefold() for name in expected}}
     places = sorted(named or found)
     shown = [printable(str(place.relative_to(folder))) for place in places]

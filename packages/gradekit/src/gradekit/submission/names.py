@@ -34,6 +34,7 @@ _MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
 _USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
 #: what Python raises when it writes code that it has read: it is nested too deep, or has an integer with too many digits
 UNWRITABLE = (RecursionError, MemoryError, ValueError, SyntaxError)
+DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 #: nobody spells a name as a longer sum
 _MOST_SUMMANDS = 100
 
@@ -65,7 +66,7 @@ def defined_names(source: str) -> frozenset[str]:
 
 
 def _bound_by(statement: ast.stmt) -> Iterable[str]:
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(statement, DEFINITIONS):
         return [statement.name]
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return imported_by(statement)
@@ -120,7 +121,6 @@ def closing_call(source: str, function: str = "") -> str:
 
 @lru_cache(256)
 def used_names(source: str) -> frozenset[str]:
-    """All names in the cell."""
     tree = parse(source)
     return frozenset(_names(tree) if tree else ())
 
@@ -211,22 +211,17 @@ def own_names(sources: tuple[str, ...]) -> OwnNames:
     nodes = [node for tree in trees for node in nodes_in(tree)]
     names = set().union(*map(defined_in, trees))
     classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    holders, parts = {"self", "cls", *classes}, {"super"}
+    holders, parts = {*_SELF, *classes}, {"super"}
     for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 names.add(name)
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
                 names.add(name)
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=kind))) if (
-                kind in classes
-            ):
-                holders.add(name)
-            case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over) if (
-                "self" in _names(over)
-            ):
-                parts |= _names(target)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=kind))):
+                holders |= {name} if kind in classes else set()
+            case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
+                parts |= _names(target) if "self" in _names(over) else set()
     return OwnNames(frozenset(names), frozenset(holders), frozenset(parts), _libraries(trees))
 
 
@@ -235,18 +230,18 @@ def _libraries(trees: Sequence[ast.AST]) -> frozenset[str]:
     nodes = [node for tree in trees for node in nodes_in(tree)]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     parameters = {function.name: _parameters(function) for function in functions}
-    for kind in nodes:
-        if isinstance(kind, ast.ClassDef):
-            made_by = [part for part in kind.body if getattr(part, "name", "") == "__init__"]
-            parameters[kind.name] = set().union(*map(_parameters, made_by))
+    for kind in (node for node in nodes if isinstance(node, ast.ClassDef)):
+        methods = (part for part in kind.body if isinstance(part, ast.FunctionDef))
+        made_by = (_parameters(method) for method in methods if method.name == "__init__")
+        parameters[kind.name] = set().union(*made_by)
     given: dict[str, set[str]] = {}
     for node in nodes:
         for targets, value in _given(node, parameters):
             for source in _direct(value):
                 given.setdefault(source, set()).update(targets)
     imports = (node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
-    bound = {name for node in imports for name in imported_by(node)}
-    found, todo = set(bound), {name for tree in trees for name in paths_in(tree)}
+    found = {name for node in imports for name in imported_by(node)}
+    todo = {name for tree in trees for name in paths_in(tree)}
     while todo:
         new = given.get(todo.pop(), set()) - found
         found |= new
@@ -316,10 +311,8 @@ def _targets(target: ast.AST) -> set[str]:
     return found
 
 
-def _parameters(function: ast.AST) -> set[str]:
-    arguments = getattr(function, "args", None)
-    if not isinstance(arguments, ast.arguments):
-        return set()
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     return {argument.arg for argument in every} - {*_SELF}
 
@@ -337,8 +330,7 @@ def chain_of(node: ast.AST) -> list[str]:
 
 
 def defined_in(tree: ast.AST) -> frozenset[str]:
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return frozenset(node.name for node in nodes_in(tree) if isinstance(node, kinds))
+    return frozenset(node.name for node in nodes_in(tree) if isinstance(node, DEFINITIONS))
 
 
 def _names(node: ast.AST) -> set[str]:

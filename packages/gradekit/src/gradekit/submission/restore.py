@@ -15,11 +15,11 @@ attachments return to the cells whose text shows them, wherever that text is by 
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import chain, dropwhile, takewhile, zip_longest
+from itertools import dropwhile, takewhile, zip_longest
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -112,8 +112,7 @@ def restored(
     written.gather()
     Candidates(work, places).doubt()
     work.doubt_foreign(submitted, removed)
-    for name in work.expected if doubt else ():
-        work.doubts[name] = doubt
+    work.doubts |= dict.fromkeys(work.expected if doubt else (), doubt)
     attachments.put_back(work.cells, work.handed_out)
     attachments.show_those_of_code(work)
     _make_ids_unique(work.cells)
@@ -191,7 +190,7 @@ class _Repair(Restoration):
         if stripped:
             names = listed(name for name in self.known if name in stripped)
             self.notes.append(f"Marks that nbgrader needs were missing and were restored: {names}.")
-        self._has_answers = any(name in self.present for name in self.expected)
+        self._has_answers = not self.expected.keys().isdisjoint(self.present)
         sources = (self.known[name].source for name in self.expected)
         blank = {squeezed(source) for source in sources if PLACEHOLDER.search(source)}
         mine = {id(cell) for cell in self.present.values()}
@@ -225,10 +224,9 @@ class _Repair(Restoration):
         The same if it has something else, and not one answer cell.
         """
         if not self._has_answers and any(map(self._is_unknown, submitted.cells)):
+            what = "None of the answer cells is in the notebook, but other cells are"
             for name in self.expected:
-                self.doubts.setdefault(
-                    name, "None of the answer cells is in the notebook, but other cells are"
-                )
+                self.doubts.setdefault(name, what)
         marks = {mark for cell in submitted.cells if (mark := grade_id(cell)) is not None}
         others = sorted(marks - self.known.keys() - removed)
         if len(others) <= len(marks) - len(others):
@@ -236,8 +234,7 @@ class _Repair(Restoration):
         some = f"`{printable(others[0])}`" + (f" and {len(others) - 1} more" if len(others) > 1 else "")
         what = f"Cells of the notebook ({some}) were not handed out with this assignment: it may be another assignment's"
         self.notes.insert(0, f"{what}.")
-        for name in self.expected:
-            self.doubts[name] = what
+        self.doubts |= dict.fromkeys(self.expected, what)
 
     def _is_unknown(self, cell: NotebookNode) -> bool:
         return bool(cell.source.strip()) and all(
@@ -367,27 +364,21 @@ def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
     if added:
         old = [*work.cells, None]
         work.cells[:] = [c for index, cell in enumerate(old) for c in (*added[index], cell) if c is not None]
-    if gone:
-        deleted = [name for name in gone if name not in added_later]
-        if deleted:
-            work.notes.append(f"Deleted cells were put back: {listed(deleted)}.")
-        new = [name for name in gone if name in added_later]
-        if new:
-            work.notes.append(f"Cells that were added to the assignment later were put in: {listed(new)}.")
-        for name in new:
-            work.doubts[name] = (
-                f"The cell `{name}` was added to the assignment later, and the notebook may have been handed in before"
-            )
+    if deleted := [name for name in gone if name not in added_later]:
+        work.notes.append(f"Deleted cells were put back: {listed(deleted)}.")
+    if new := [name for name in gone if name in added_later]:
+        work.notes.append(f"Cells that were added to the assignment later were put in: {listed(new)}.")
+    for name in new:
+        work.doubts[name] = (
+            f"The cell `{name}` was added to the assignment later, and the notebook may have been handed in before"
+        )
 
 
 def _still_needed(work: Restoration) -> dict[int, str]:
     """What other cells need of given code cells without a mark that were deleted, by the ids of the released cell objects."""
     there = {id(cell) for cell in work.handed_out.values()}
-    lost = [
-        cell
-        for cell in work.released.cells
-        if runs_before_checks(cell) and not grade_id(cell) and id(cell) not in there
-    ]
+    given = (cell for cell in work.released.cells if runs_before_checks(cell) and not grade_id(cell))
+    lost = [cell for cell in given if id(cell) not in there]
     if not lost:
         return {}
     cells = [*work.cells, *(cell for name, cell in work.known.items() if name not in work.present)]
@@ -468,20 +459,16 @@ class KeptAttachments:
             shown = "\n\n".join(f"![{name}]({ADDRESS}{quote(name)})" for name in self._own[id(cell)])
             below = work.new_cell(shown, "markdown", attachments=dict(self._own[id(cell)]))
             work.cells.insert(index, below)
-            work.notes.append(
-                f"What is attached to the {label_of(cell, index)} was put into a new cell below it."
-            )
+            where = label_of(cell, index)
+            work.notes.append(f"What is attached to the {where} was put into a new cell below it.")
 
     def _missing(self, text: str, found: Attachments, place: int) -> Attachments:
-        wanted = {name for name in _names_in(text) if name not in found and name in self._places}
-        return {name: self._own[id(self._near(place, self._places[name]))][name] for name in wanted}
-
-    def _near(self, place: int, places: list[int]) -> NotebookNode:
-        """The last cell at one of the sorted `places` up to `place`, or else the first one."""
-        return self._cells[places[max(bisect_right(places, place) - 1, 0)]]
-
-
-def _names_in(text: str) -> Iterator[str]:
-    """The names of the attachments that a text shows, in both forms if they are encoded."""
-    references = _REFERENCE.findall(text) if ADDRESS in text else []
-    return chain.from_iterable((name, unquote(name)) for name in references)
+        """What the text shows of the attachments of other cells: of the last cell up to `place`, or else of the first one."""
+        references = _REFERENCE.findall(text) if ADDRESS in text else []
+        wanted = {*references, *map(unquote, references)} & self._places.keys() - found.keys()
+        missing: Attachments = {}
+        for name in wanted:
+            places = self._places[name]
+            near = self._cells[places[max(bisect_right(places, place) - 1, 0)]]
+            missing[name] = self._own[id(near)][name]
+        return missing
