@@ -59,13 +59,12 @@ class RequestLine:
         buffers: list[bytes],
         watch: Stopwatch,
         answer_stub: AnswerStub | None = None,
-        apart: bool = False,
-        from_stub: bool = False,
+        mark: int = 0,
     ) -> list[bytes]:
         """Send a request and return the buffers of the reply.
 
-        With `answer_stub`, the request may ask about a stub. With `apart`, a forked process of the kernel handles it.
-        With `from_stub`, it is what a stub in a kernel asks.
+        With `answer_stub`, the request may ask about a stub. The `mark` is `messages.APART` if a forked process of the
+        kernel should handle it, and `messages.FROM_STUB` if it is what a stub in a kernel asks.
 
         Raises:
             TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
@@ -73,7 +72,6 @@ class RequestLine:
             KernelGone: the kernel process ended.
             messages.MessageError: the reply is too large; the kernel can no longer be used.
         """
-        mark = messages.APART if apart else messages.FROM_STUB if from_stub else 0
         try:
             self._number = (self._number & ~_MARKS) + 1 | mark
             self._send(self._number, buffers, watch)
@@ -235,9 +233,7 @@ def agent_code(torch: bool) -> str:
     It is compressed, since it is sent with every request for a kernel.
     """
     folder = Path(inside.__path__[0])
-    texts = [
-        (f"gradekit.inside.{name}", (folder / f"{name}.py").read_text(encoding="utf-8")) for name in PARTS
-    ]
+    texts = [(f"gradekit.inside.{name}", (folder / f"{name}.py").read_text("utf-8")) for name in PARTS]
     source = f"""
 import sys, types
 for name in ("gradekit", "gradekit.inside"):

@@ -59,7 +59,6 @@ class WrittenFiles:
 
 
 def _some(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
     more = len(names) - _NAMED_AT_MOST
     named = listed(printable(name, 80) for name in names[:_NAMED_AT_MOST])
     return f"{named} and {more:,} more" if more > 0 else named

@@ -132,11 +132,8 @@ class StudentKernel(Confined):
         home = self.provisioner.open_home() if isinstance(self.provisioner, WatchedProvisioner) else None
         if home is None:
             return WrittenFiles()
-        known = {
-            str(file.relative_to(path.parent))
-            for path in map(Path, files.paths)
-            for file in files_in(path, files.left_out)
-        }
+        given = ((path, file) for path in map(Path, files.paths) for file in files_in(path, files.left_out))
+        known = {str(file.relative_to(path.parent)) for path, file in given}
         try:
             return read_written(home, known, files.left_out)
         finally:

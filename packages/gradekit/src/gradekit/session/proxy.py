@@ -267,10 +267,11 @@ class Student:
         return Gradients(self._value(reply, label), inputs, parameters, args, step.parameters)
 
     def _value(self, reply: Answer, label: str) -> Any:
-        self._asked.last = (label, reply.value)
-        if self._main:  # a check that fails on what its helper code returned must not blame an earlier call
-            self._main._asked.last = self._asked.last
-        (self._main or self)._asked.last_is_own = self._main is None
+        main = (
+            self._main or self
+        )  # a check that fails on what its helper code returned must not blame an earlier call
+        self._asked.last = main._asked.last = label, reply.value
+        main._asked.last_is_own = main is self
         return reply.value
 
     def _ask(
