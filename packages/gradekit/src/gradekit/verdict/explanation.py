@@ -62,7 +62,7 @@ def explain(
     called = f"`{name}`" if asked.last_is_own else f"`{name}`, which this check uses to run your code,"
     if isinstance(error, CheckOverrun):
         return CheckOutcome.FAILED, (
-            f"The check was stopped: with the value that {called} returned ({describe(value)}), it needs {error.needed}. "
+            f"The check was stopped: with the value that {called} returned ({describe(value)}), it needs {error}. "
             "Look at the shapes that the exercise asks for."
         )
     if isinstance(error, _UNUSABLE) or type(error).__module__.startswith("pandas."):
@@ -99,14 +99,14 @@ def relation_to(error: BaseException, student: Student) -> str:
         if not error.raised:
             return ""
         meaning = meaning_of(error.raised, error.text)
-        arguments = asked.steps[-1].arguments if asked.steps else []
+        step = asked.steps[-1] if asked.steps else CheckStep("")
         if (
-            arguments
-            and arguments[0][0] == "self"
-            and error.text.startswith(f"{asked.steps[-1].name}() missing ")
+            step.parameters[:1] == ("self",)
+            and step.args
+            and error.text.startswith(f"{step.name}() missing ")
         ):
             meaning = _SELF
-        return " ".join(filter(None, [meaning, sizes_relation(error.text, arguments)]))
+        return " ".join(filter(None, [meaning, sizes_relation(error.text, step.arguments)]))
     return unpacking_relation(error, asked.last[1]) if asked.last else ""
 
 
@@ -140,20 +140,14 @@ def _step(step: CheckStep) -> str:
     if step.variable:
         return f"your variable `{step.name}`"
     if step.builds:  # the arguments are the module's sizes, not inputs of the check
-        return f"`{step.name}({', '.join(_as_written(step))})`"
+        named = (f"{name}={_setting(value)}" for name, value in step.kwargs.items())
+        return f"`{step.name}({', '.join([*map(_setting, step.args), *named])})`"
     arguments = list(_arguments(step))
     if len(arguments) > _MOST_ARGUMENTS:
         arguments = [*arguments[:_MOST_ARGUMENTS], "…"]
     last = " and ".join(arguments[-2:])
     given = f" with {', '.join([*arguments[:-2], last])}" if arguments else ""
     return f"{'the gradients of ' if step.gradients else ''}`{step.name}`{given}"
-
-
-def _as_written(step: CheckStep) -> Iterator[str]:
-    for value in step.args:
-        yield _setting(value)
-    for name, value in step.kwargs.items():
-        yield f"{name}={_setting(value)}"
 
 
 def _setting(value: Any) -> str:

@@ -59,7 +59,6 @@ class ScoreRule:
 
 
 def is_stderr(output: NotebookNode) -> bool:
-    """True for output on stderr."""
     return bool(output.output_type == "stream" and output.name == "stderr")
 
 
@@ -68,7 +67,6 @@ class HowToRun:
     """How a notebook is run and scored.
 
     Args:
-        limits: what the submission may use.
         kernel_name: the kernelspec to start.
         rule: how ordinary test cells are scored; with None, they are neither run nor scored.
     """
@@ -83,9 +81,8 @@ class GradingJob:
     """A repaired notebook, the notebook that was released, and how to run it.
 
     Args:
-        assignment: the assignment with the checks.
         name: the notebook's name, without folder and suffix.
-        released: the released notebook, to recognize unanswered cells.
+        released: to recognize unanswered cells.
         own_files: the files that the student has put beside the notebook; files that were handed out replace them.
     """
 

@@ -57,7 +57,6 @@ def ordinary_results(
     Args:
         submission: the submission with the outputs of the run. Only the released notebook is quoted, since the other
             may have hidden tests.
-        runs: the runs of the cells, by index.
         earlier: outputs of earlier runs, after which another cell ended the process; the worst one counts.
     """
     scored = [
@@ -102,11 +101,10 @@ def _result(
         cell.outputs.insert(0, _error(*stopped))
     elif runs[index].state is CellState.ERROR and not any(map(_is_error, cell.outputs)):
         cell.outputs.append(_error(CheckOutcome.FAILED, runs[index].error))
-    shown = find_cell(submission.released, name) if submission.released is not None else None
+    shown = find_cell(submission.released, name)
     points = float(nbgrader_metadata(cell)["points"])
-    counted, *others = (
-        rule.counted(NotebookNode(cell, outputs=outputs)) for outputs in (cell.outputs, *earlier)
-    )
+    tries = (cell.outputs, *earlier)
+    counted, *others = (rule.counted(NotebookNode(cell, outputs=outputs)) for outputs in tries)
     earned, doubt = _earned(counted, points), _doubt(name, counted, points)
     worst = min(others, key=lambda other: _earned(other, points), default=counted)
     if _earned(worst, points) < earned:
@@ -252,13 +250,10 @@ def _place(error: NotebookNode, cell: NotebookNode, shown: NotebookNode | None) 
 
 def _sentence(shown: NotebookNode | None) -> str:
     """The sentence about what the cell tests: the text at its beginning, if there is one."""
-    try:
-        text = ast.get_docstring(ast.parse(shown.source)) if shown is not None else None
-    except (SyntaxError, ValueError):
-        text = None
-    if not text or not text.strip():
-        return _SENTENCE
-    return _ended(printable(" ".join(text.split()), _MAX_MESSAGE))
+    words = list[str]()
+    with suppress(SyntaxError, ValueError):
+        words = (ast.get_docstring(ast.parse(shown.source)) or "").split() if shown is not None else []
+    return _ended(printable(" ".join(words), _MAX_MESSAGE)) if words else _SENTENCE
 
 
 def _ended(text: str) -> str:

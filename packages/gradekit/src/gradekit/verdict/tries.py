@@ -55,11 +55,6 @@ class Try:
     failure: str = ""
     again: bool = False
 
-    @classmethod
-    def failed(cls, error: Exception) -> "Try":
-        """A failure of the grader itself, which must not cost the other students their grades."""
-        return cls(None, failure=f"{type(error).__name__}: {error}"[:500])
-
     @property
     def earned(self) -> float:
         return self.cached.result.earned if self.cached else -1.0
@@ -91,8 +86,8 @@ def try_once(
         return Try(None, fault=str(error))
     except NotStarted as error:
         return Try(None, failure=str(error), again=True)
-    except Exception as error:
-        return Try.failed(error)
+    except Exception as error:  # which must not cost the other students their grades
+        return Try(None, failure=f"{type(error).__name__}: {error}"[:500])
     return Try(cached, fault, again=bool(cached.result.suspect))
 
 
