@@ -78,7 +78,6 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
         handed_in: when, with time zone UTC. No two attempts of a student have the same time.
         earned: the automatic points of each notebook, before the penalty. Points from manual grading are not included.
         penalty: points deducted for handing in late.
-        notebooks: the outcomes of the checks of each notebook.
         due: when the page may be released.
         final: whether the page was written after the deadline, when it shows everything.
         second_chance: whether it was handed in after the deadline, for a share of the points that it gains.
@@ -222,12 +221,7 @@ class NoChance(Exception):
 
 @dataclass(frozen=True)
 class Chance:
-    """The rules of second chances.
-
-    Args:
-        share: of the points gained that count.
-        lasts: how long after the deadline.
-    """
+    """The rules of second chances: the `share` of gained points that counts, and how long after the deadline it `lasts`."""
 
     share: float
     lasts: timedelta
@@ -250,8 +244,7 @@ class Chance:
         end = deadline + self.lasts
         if handed_in > end:
             raise NoChance(f"it was handed in after {time_in_words(end)}, when the second chance had ended")
-        used = next((record for record in earlier if record.second_chance), None)
-        if used is not None:
+        if used := next((record for record in earlier if record.second_chance), None):
             raise NoChance(
                 f"the second chance was used by the hand-in of {time_in_words(used.handed_in)}: there is only one"
             )
@@ -317,12 +310,7 @@ class AttemptRules(Configurable):
         help="which attempt is in the gradebook: the `last` or the `best`",
     ).tag(config=True)
     per_assignment = PerAssignment(
-        "attempts",
-        "period_hours",
-        "pause_minutes",
-        "shows",
-        "grace_minutes",
-        "counts",
+        *("attempts", "period_hours", "pause_minutes", "shows", "grace_minutes", "counts"),
         help='other rules for single assignments, such as {"02_attention": {"attempts": 3}}',
     ).tag(config=True)
 
