@@ -67,8 +67,7 @@ class OtherPlaces:
     Args:
         beside: the student's own files, but for the notebook itself.
         drafts: for each other notebook, its cells that are neither as handed out nor in the notebook itself.
-        unread: other notebooks that can't be read, and earlier versions that Jupyter kept, which say little about one
-            answer.
+        unread: other notebooks that can't be read, and earlier versions kept by Jupyter, which say little of an answer.
         replaced: what was written into copies of files that were handed out, which are not used.
         siblings: the assignment's other notebooks.
     """
@@ -167,8 +166,7 @@ class WrittenAnswers:
     def _keep_lost(self, of_code: bool) -> None:
         """Put text that was written into an instructor's cell, which has been restored, into a new cell below it.
 
-        Args:
-            of_code: also comments and strings in code cells.
+        With `of_code`, also comments and strings in code cells.
         """
         for edit in self._work.rewritten:
             code = edit.cell.cell_type == "code"

@@ -232,8 +232,7 @@ class Gathering:
     def gather_answers(self) -> None:
         """Copy answers that were written into other cells to their answer cells.
 
-        They are recognized by the names that they define. An unanswered cell would otherwise define its names again,
-        without an answer.
+        They are recognized by the names that they define, which an unanswered cell would otherwise define again.
         """
         unanswered = [n for n, wanted in self._work.expected.items() if wanted and self._is_unanswered(n)]
         if not unanswered:

@@ -65,9 +65,7 @@ _REFUSED = ast.ClassDef | ast.Import | ast.ImportFrom | ast.AsyncFunctionDef | a
 def remembers_nothing(function: str, given: tuple[str, ...], own: tuple[str, ...]) -> bool:
     """Whether each call of `function` is as if it were the first.
 
-    Args:
-        given: the sources of the code cells that the student was given and left as they are.
-        own: those of all others.
+    `given` are the sources of code cells that the student left as they were handed out, `own` those of all others.
     """
     sources = [*given, *own]
     trees = [tree for tree in map(parse, sources) if tree]

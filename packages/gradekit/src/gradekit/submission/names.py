@@ -1,7 +1,6 @@
 """The syntax trees of cells, and the names that they define and use, found without running them.
 
-A method of the student's own may have the name of a forbidden function without using it, so their names are told apart
-from those of libraries.
+A student's own method may have the name of a forbidden function, so their names are told apart from those of libraries.
 """
 
 import ast
@@ -86,11 +85,7 @@ def bound_at_top(source: str) -> frozenset[str]:
 
 @lru_cache(256)
 def parameters_of(source: str, name: str, called: bool = False) -> tuple[str, ...]:
-    """The positional parameters of the function `name`, or of the `__init__` of the class `name`.
-
-    Args:
-        called: return those of the class's `forward` or `__call__` instead.
-    """
+    """The positional parameters of a function, or of a class's `__init__`; if `called`, its `forward` or `__call__`."""
     found = body_of(source)
     functions = [node for node in found if isinstance(node, ast.FunctionDef) and node.name == name]
     if not functions:
@@ -413,10 +408,8 @@ def paths_in(tree: ast.AST) -> dict[str, str]:
 def imported_by(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
     if isinstance(node, ast.ImportFrom):
         return {alias.asname or alias.name: f"{node.module or ''}.{alias.name}" for alias in node.names}
-    return {
-        alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
-        for alias in node.names
-    }
+    roots = ((alias, alias.name.split(".")[0]) for alias in node.names)
+    return {alias.asname or root: alias.name if alias.asname else root for alias, root in roots}
 
 
 def path_of(node: ast.AST, paths: dict[str, str]) -> str | None:

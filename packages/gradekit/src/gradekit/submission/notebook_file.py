@@ -334,7 +334,9 @@ def _read_json(data: bytes) -> SubmittedNotebook:
     notebook.cells = list(_plain_cells(cells, notes))
     saved = [(cell.execution_count, cell.outputs) for cell in cells]
     doubt = _TWICE if _is_twofold(data, len(cells)) else ""
-    return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved, doubt=doubt)
+    found = _typed(_DESCRIBED, content.metadata)
+    language = (found.kernelspec.language or found.kernelspec.name) if found else ""
+    return SubmittedNotebook(notebook, notes=notes, language=language, saved=saved, doubt=doubt)
 
 
 def _is_twofold(data: bytes, cells: int) -> bool:
@@ -442,17 +444,12 @@ def _plain_cell(cell: _Cell, number: int) -> NotebookNode:
         level = _value(cell.level)
         marks = "#" * (level if isinstance(level, int) and level in range(1, 7) else 1)
         kind, source = "markdown", f"{marks} {source}"
+    kind, made_up = kind if kind in ("code", "markdown") else "raw", made_up_id(number, source)
     # v4.new_code_cell would validate each cell, which takes longer than everything else
-    plain = NotebookNode(
-        id=made_up_id(number, source),
-        cell_type=kind if kind in ("code", "markdown") else "raw",
-        metadata=NotebookNode(),
-        source=source,
-    )
+    plain = NotebookNode(id=made_up, cell_type=kind, metadata=NotebookNode(), source=source)
     if kind == "code":
         plain |= {"execution_count": None, "outputs": []}
-    mark = _typed(_MARKED, cell.metadata)
-    if mark is not None:
+    if mark := _typed(_MARKED, cell.metadata):
         plain.metadata["nbgrader"] = {"grade_id": mark.nbgrader.grade_id}
     name = _value(cell.id)
     if isinstance(name, str) and _ID.fullmatch(name):
@@ -483,8 +480,3 @@ def _typed(decoder: msgspec.json.Decoder[_Found], raw: Raw) -> _Found | None:
         return decoder.decode(raw)
     except msgspec.ValidationError:
         return None
-
-
-def _language(content: _Notebook) -> str:
-    found = _typed(_DESCRIBED, content.metadata)
-    return (found.kernelspec.language or found.kernelspec.name) if found else ""

@@ -3,13 +3,11 @@
 Changes are noted for student and TA. The work is linear in the length of the notebook, since it is done in the
 grader's process.
 
-The order is from what is certain to what is a guess. First the cells that still have their marks, so that no guess can
-take one of them. Then those that lost their marks, by id, text, names and place: the surest sign first. Now it is known
-which cell is which, and the instructor's text is put back; what it replaces is remembered, since it may contain answers.
-Next, cells that were deleted are inserted, which completes the notebook. Only then are answers gathered from other
-cells: an answer cell may be empty only because its text is elsewhere. Written answers follow, as they may be in any text
-cell that is left. What might still be an answer, but isn't surely one, becomes a doubt for a person to decide. Last,
-attachments return to the cells whose text shows them, wherever that text is by now.
+The order is from what is certain to what is a guess: cells that still have their marks, so that no guess can take one of
+them, and those that lost them, by the surest sign first. Then the instructor's text is put back; what it replaces is
+remembered, since it may contain answers. Once the notebook is complete, answers are gathered from other cells, written
+ones last, as they may be in any text cell that is left. What isn't surely an answer becomes a doubt. Attachments return
+at the end to the cells whose text shows them, wherever that text is by now.
 """
 
 import re
@@ -83,11 +81,9 @@ def restored(
     own cells are kept, and so is code that answers need and that was added to cells that are restored or not run.
 
     Args:
-        beside: the student's own files next to the notebook, by name, which may be answers.
+        beside, replaced, siblings: see `OtherPlaces`.
         added_later: cells that the assignment did not have at first.
         drafts: notebooks that nothing grades, by the names of their files, which may have answers.
-        replaced: what was written into copies of files that were handed out, by the names of these.
-        siblings: the assignment's other notebooks, by the names of their files.
         doubt: why the notebook may not be what the student saved.
         saved: the outputs of each cell, as JSON.
         removed: grade_ids of cells that the assignment had once.
@@ -209,7 +205,8 @@ class _Repair(Restoration):
                 cell.update(of_run)
             if locked:
                 copies = self._removed_copies[name]
-                self._note_edits(cell, [*copies, *([source] if kind == "code" else [])], original)
+                if original.cell_type == "code":
+                    self.edits += _changed(cell, [*copies, *([source] if kind == "code" else [])], original)
                 self.rewritten += _changed(cell, [*copies, source], original)
                 if source != original.source:
                     what = "test cell" if is_test_cell(original) else "given cell"
@@ -223,7 +220,8 @@ class _Repair(Restoration):
 
         The same if it has something else, and not one answer cell.
         """
-        if not self._has_answers and any(map(self._is_unknown, submitted.cells)):
+        theirs, ours = ({squeezed(cell.source) for cell in book.cells} for book in (submitted, self.released))
+        if not self._has_answers and any(theirs - ours):
             what = "None of the answer cells is in the notebook, but other cells are"
             for name in self.expected:
                 self.doubts.setdefault(name, what)
@@ -235,11 +233,6 @@ class _Repair(Restoration):
         what = f"Cells of the notebook ({some}) were not handed out with this assignment: it may be another assignment's"
         self.notes.insert(0, f"{what}.")
         self.doubts |= dict.fromkeys(self.expected, what)
-
-    def _is_unknown(self, cell: NotebookNode) -> bool:
-        return bool(cell.source.strip()) and all(
-            squeezed(cell.source) != squeezed(released.source) for released in self.released.cells
-        )
 
     def _chosen(self, name: str, cells: list[NotebookNode]) -> NotebookNode:
         answered = [cell for cell in cells if not self.is_blank(name, cell)] or cells
@@ -254,10 +247,6 @@ class _Repair(Restoration):
         below_first = dropwhile(lambda cell: id(cell) not in copies, above)
         marks = (self.known.get(grade_id(cell) or "") for cell in below_first)
         return any(mark is not None and is_test_cell(mark) for mark in marks)
-
-    def _note_edits(self, cell: NotebookNode, handed_in: list[str], original: NotebookNode) -> None:
-        if original.cell_type == "code":
-            self.edits += _changed(cell, handed_in, original)
 
     def _converted(self, name: str, kind: str, source: str) -> str:
         """The text of an answer whose cell type was changed, converted to the original type."""
@@ -288,8 +277,8 @@ class _Repair(Restoration):
                 cell.metadata = deepcopy(original.metadata) if original is not None else NotebookNode()
                 if original is not None:
                     self.handed_out[id(cell)] = original
-                    if is_demo(cell) and cell.cell_type == "code":
-                        self._note_edits(cell, [cell.source], original)
+                    if is_demo(cell) and cell.cell_type == original.cell_type == "code":
+                        self.edits += _changed(cell, [cell.source], original)
                 elif squeezed(cell.source) in self.removed_texts:
                     self.handed_out[id(cell)] = deepcopy(cell)
 
@@ -309,8 +298,7 @@ class _Repair(Restoration):
                 for name in self.definitions.of(code):
                     defining[name].append(cell)
         for name in missing:
-            wanted = self.expected.get(name)
-            if wanted:
+            if wanted := self.expected.get(name):
                 first, *others = (defining[one] for one in wanted)
                 among = [{id(cell) for cell in cells} for cells in others]
                 same = [cell for cell in first if all(id(cell) in cells for cells in among)]
@@ -332,8 +320,7 @@ class _Repair(Restoration):
 def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
     """Insert the marked cells that are missing: below the released cell above them, and an answer above its tests.
 
-    Args:
-        added_later: cells that the assignment did not have at first; the student may never have seen them.
+    The student may never have seen those that were `added_later`.
     """
     gone, place, is_below = [], 0, True
     places = _places_of_released(work)
@@ -433,10 +420,7 @@ class KeptAttachments:
     def put_back(self, cells: list[NotebookNode], handed_out: Mapping[int, NotebookNode]) -> None:
         """Give each text cell its attachments, and those of a near cell that its text refers to.
 
-        The instructor's cells have their own.
-
-        Args:
-            handed_out: the released versions of cells without a grade_id, by the id of the cell object.
+        The instructor's cells have their own; for `handed_out`, see `Restoration`.
         """
         for place, cell in enumerate(cells):
             original = handed_out.get(id(cell))
@@ -463,7 +447,7 @@ class KeptAttachments:
             work.notes.append(f"What is attached to the {where} was put into a new cell below it.")
 
     def _missing(self, text: str, found: Attachments, place: int) -> Attachments:
-        """What the text shows of the attachments of other cells: of the last cell up to `place`, or else of the first one."""
+        """What the text shows of other cells' attachments: those of the last one up to `place`, or else of the first."""
         references = _REFERENCE.findall(text) if ADDRESS in text else []
         wanted = {*references, *map(unquote, references)} & self._places.keys() - found.keys()
         missing: Attachments = {}

@@ -184,8 +184,7 @@ def reached_code(sources: Sequence[str], wanted: Set[str], not_followed: Set[str
     """For each source, its top-level statements that bind `wanted`, or names that these statements need in turn.
 
     For example, this includes an alias that an answer calls, but not a comparison with a ready-made function below it.
-    Sources that can't be parsed are left out, since they don't run either. What binds a name in `not_followed` is not
-    needed.
+    Sources that can't be parsed are left out, since they don't run. What binds a name in `not_followed` isn't needed.
     """
     statements = [statements_of(source) for source in sources]
     binding: dict[str, list[Statement]] = {}

@@ -30,7 +30,6 @@ class Submission:
         self.notebook = notebook
         self.released = released or NotebookNode(cells=[])
         self._answer_to: dict[str, str] = {}
-        self._answer_code: dict[str, list[str]] = {}
         self._used_code: dict[tuple[str, bool], list[str]] = {}
 
     @property
@@ -86,11 +85,7 @@ class Submission:
         return _defined_in(cells[:end]), _defined_in(cells[end:])
 
     def parameters_of(self, name: str, called: bool = False) -> tuple[str, ...]:
-        """The names of the positional parameters of a function, or of a class; empty if unknown.
-
-        Args:
-            called: return those of the class's `forward` instead.
-        """
+        """The names of a function's positional parameters, or a class's (if `called`, its `forward`'s); empty if unknown."""
         index = self.defining_cell(name)
         source = "" if index is None else self.notebook.cells[index].source
         return names.parameters_of(source, name, called)
@@ -113,10 +108,8 @@ class Submission:
 
     def answer_code(self, name: str) -> list[str]:
         """Sources of the answer cell `name` and of the student's other cells that it depends on."""
-        if name not in self._answer_code:
-            reached = self._own_cells_behind(self._wanted_names(name), [self.place_of(name)])
-            self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
-        return self._answer_code[name]
+        reached = self._own_cells_behind(self._wanted_names(name), [self.place_of(name)])
+        return [self.notebook.cells[index].source for index in reached]
 
     def answer_to(self, test: str) -> str:
         """The grade_id of the answer cell that the test cell `test` is about."""
@@ -131,10 +124,8 @@ class Submission:
     def used_code(self, name: str, of_others: bool = True) -> list[str]:
         """The statements that the exercise `name` depends on, from all cells that the student wrote or changed.
 
-        `name` is the grade_id of an answer cell, or of a test cell that is about it.
-
-        Args:
-            of_others: also what other exercises earn their points for.
+        `name` is the grade_id of an answer cell, or of a test cell that is about it. With `of_others`, also what other
+        exercises earn their points for.
         """
         if (name, of_others) not in self._used_code:
             answer = self.answer_to(name) if name in self._tests else name
@@ -207,12 +198,9 @@ class Submission:
     @cached_property
     def _own_cells(self) -> set[int]:
         given = {names.squeezed(cell.source) for cell in self.released.cells if cell.cell_type == "code"}
-        return {
-            index
-            for index, cell in enumerate(self.notebook.cells)
-            if cell.cell_type == "code" and not is_locked_cell(cell) and not is_demo(cell)
-            if names.squeezed(cell.source) not in given
-        }
+        code = {index: self.notebook.cells[index] for index in self._definitions}
+        own = {index: cell for index, cell in code.items() if not is_locked_cell(cell) and not is_demo(cell)}
+        return {index for index, cell in own.items() if names.squeezed(cell.source) not in given}
 
     @cached_property
     def _definitions(self) -> dict[int, frozenset[str]]:

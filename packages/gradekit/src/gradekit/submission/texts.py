@@ -52,8 +52,7 @@ _HTML = "text/html"
 
 def prose_in(source: str) -> str:
     """The text in a code cell that has nothing else: comments, constant strings, or what isn't code at all."""
-    magic = _TEXT_MAGIC.match(source)
-    if magic:
+    if magic := _TEXT_MAGIC.match(source):
         return source[magic.end() :]
     tree = tree_of(source)
     if tree is None:
@@ -360,8 +359,7 @@ class StudentTexts:
         """The text that a student wrote in a cell that isn't an answer cell; empty if it is code."""
         if cell.cell_type == "code":
             return self._prose(cell.source) if self.is_students_own(cell) else ""
-        original = self._handed_out.get(id(cell))
-        if original is not None:
+        if (original := self._handed_out.get(id(cell))) is not None:
             return added_text(cell.source, original.source)
         return "" if squeezed(cell.source) in self._texts else str(cell.source)
 
@@ -469,11 +467,10 @@ def _is_sentence(line: str) -> bool:
     parts = line.split()
     if line.startswith(("[", "{", "<", *_TIMED)) or len(_GAP.findall(line)) > 1:
         return False
-    words = sum(
-        bool(_ONE_WORD.fullmatch(part.strip(_SIGNS).rstrip(".,:;!?…").strip(_SIGNS)))
-        for part in parts
-        if not part.endswith(_LISTED)
+    bare = (
+        part.strip(_SIGNS).rstrip(".,:;!?…").strip(_SIGNS) for part in parts if not part.endswith(_LISTED)
     )
+    words = sum(map(bool, map(_ONE_WORD.fullmatch, bare)))
     return words >= _SHOWN and 2 * words > len(parts)
 
 
