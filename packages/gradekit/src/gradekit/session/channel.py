@@ -44,9 +44,7 @@ class Unresponsive(Exception):
 class RequestLine:
     """Sends requests to one process in the sandbox, one at a time.
 
-    Args:
-        connection: one of two connected sockets, the other of which it inherits. It has no name that code in there could
-            give to something else.
+    It inherits the other end of the `connection`, which has no name that code in there could give to something else.
     """
 
     def __init__(self, manager: AsyncKernelManager, connection: socket.socket) -> None:
@@ -55,11 +53,7 @@ class RequestLine:
         self._number = 0
 
     def ask(
-        self,
-        buffers: list[bytes],
-        watch: Stopwatch,
-        answer_stub: AnswerStub | None = None,
-        mark: int = 0,
+        self, buffers: list[bytes], watch: Stopwatch, answer_stub: AnswerStub | None = None, mark: int = 0
     ) -> list[bytes]:
         """Send a request and return the buffers of the reply.
 
@@ -132,8 +126,7 @@ class RequestLine:
 class Channel(RequestLine):
     """Sends requests to the agent of one kernel, where no cells can be run from the first one until `hang_up`.
 
-    Args:
-        inherited: the number of the other socket in the kernel.
+    `inherited` is the number of the other socket in the kernel.
     """
 
     def __init__(
@@ -161,8 +154,7 @@ class Channel(RequestLine):
             RuntimeError: the agent can't start.
         """
         for statement in preload:
-            error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
-            if error:
+            if error := run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds):
                 raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
         if run_sync(self.execute)(self._start, seconds):  # the kernel doesn't run `preload` itself
             run_sync(self.execute)(f"exec({agent_code(torch)!r}, {{}})", seconds)
@@ -208,17 +200,8 @@ class Channel(RequestLine):
 
 #: the modules of `gradekit.inside` that are sent, each after those that it imports; the grader imports only some of them
 PARTS = (
-    "arrays",
-    "packing",
-    "messages",
-    "payload",
-    "kernel_process",
-    "cell_figures",
-    "name_history",
-    "graph",
-    "stub",
-    "implementation",
-    "agent",
+    *("arrays", "packing", "messages", "payload", "kernel_process", "cell_figures", "name_history"),
+    *("graph", "stub", "implementation", "agent"),
 )
 _START = "__import__('sys').modules['gradekit.inside.agent'].start({}, get_ipython())"
 #: what a process runs that answers for implementations, instead of a kernel

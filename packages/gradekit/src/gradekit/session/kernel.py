@@ -105,8 +105,7 @@ class StudentKernel(Confined):
             CourseError: the kernel or the sandbox is not installed, or a statement of `limits.preload` failed.
             NotStarted: this one kernel failed to start.
         """
-        language = other_language(notebook.metadata)
-        if language:
+        if language := other_language(notebook.metadata):
             if kernel_name == LIMITED:
                 raise CourseError(
                     f"The kernel `{language}` of a notebook runs in the sandbox only: grade without `--sandbox none`"

@@ -1,7 +1,6 @@
 """Reading the agent's replies: every field has a type and a limit, and a reply that breaks them is refused.
 
-The agent runs in the student's process, so a reply can be anything. Its size is checked before it is parsed, and the
-types below say what it may contain.
+The agent runs in the student's process, so a reply can be anything: its size is checked before it is parsed.
 """
 
 import re

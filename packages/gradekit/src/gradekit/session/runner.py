@@ -258,15 +258,12 @@ class CellRunner(NotebookClient):
         if not await _ended(running, watch):
             await self._manager.interrupt_kernel()
             if not await _ended(running, watch.follow_up(GRACE_SECONDS)):
-                await self._kill(running)
+                if self._manager.provisioner is not None:
+                    await self._manager.provisioner.kill()
+                with suppress(DeadKernelError, TimeoutError):  # nbclient notices within a second
+                    await asyncio.wait_for(running, _END_SECONDS)
                 raise Unresponsive
         running.result()
-
-    async def _kill(self, running: asyncio.Future[Any]) -> None:
-        if self._manager.provisioner is not None:
-            await self._manager.provisioner.kill()
-        with suppress(DeadKernelError, TimeoutError):  # nbclient notices within a second
-            await asyncio.wait_for(running, _END_SECONDS)
 
     def process_message(
         self, msg: dict[str, Any], cell: NotebookNode, cell_index: int

@@ -32,10 +32,7 @@ class Bench:
     """Runs one implementation at a time, and calls it with what a student's test chooses.
 
     Its process has the limits of a submission, since the arguments can make a call large or endless. It is started when it
-    is first needed, and again after it has ended.
-
-    Args:
-        files: copied into its working folder; none of them is the student's.
+    is first needed, and again after it has ended. The `files` in its working folder are not the student's.
     """
 
     def __init__(self, limits: Limits, kernel_name: str, files: WorkingFiles = NO_FILES) -> None:
@@ -129,8 +126,7 @@ class Session:
     """Runs `notebook` (in place: fills in outputs and execution counts) and answers requests about it.
 
     Args:
-        notebook: the cells to run. Demo cells are skipped, and so are test cells, since the hidden checks replace
-            them, unless there are ordinary ones.
+        notebook: the cells to run. Demo cells are skipped, and so are test cells, unless there are ordinary ones.
         kernel_name: the kernelspec to start; its provisioner decides how the process is confined.
         files: copied into the notebook's working folder; no kernel sees the folders that they hide.
         wary: wait a moment after each cell, to find out which cell started the thread that ends the kernel.
