@@ -12,7 +12,7 @@ sentence, a choice of two, or none. Pairs of mistakes are tried only if no singl
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, starmap
 from math import lgamma, log
 from typing import Any
 
@@ -112,13 +112,11 @@ def _two_that_fit(
         for one, other in combinations(parts, 2)
         if fails[one.name] | fails[other.name] == exercise.failed
     ]
-    return [
-        pair
-        for pair in pairs
-        if all(
-            (_bits_of_checks(store, mistake, exercise, own) or 0.0) >= _ENOUGH_OF_TWO for mistake, own in pair
-        )
-    ]
+
+    def is_proved(mistake: Mistake, checks: set[str]) -> bool:
+        return (_bits_of_checks(store, mistake, exercise, checks) or 0.0) >= _ENOUGH_OF_TWO
+
+    return [pair for pair in pairs if all(starmap(is_proved, pair))]
 
 
 def _bits_of_checks(

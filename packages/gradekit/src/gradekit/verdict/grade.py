@@ -45,8 +45,7 @@ class Offer(StrEnum):
 def _offer_snippets(checking: Checking, snippets: Sequence[Snippet], offer: Offer) -> dict[str, str]:
     """Give each failed check the first of its snippets that fails; returns how each that was run ended, by its name.
 
-    Nothing that happens here counts for the submission. Each snippet is run at most once, and none after one that ran
-    out of time or ended the kernel.
+    Nothing here counts for the submission. No snippet is run twice, or after one that timed out or ended the kernel.
     """
     errors: dict[str, StudentError | None] = {}
 
@@ -86,8 +85,7 @@ _AT_FAULT = "`{}` could not be graded automatically, because of an error in one 
 class Graded:
     """The result and, by `<file>::<check>`, the comparisons with recorded values and the messages of failed checks.
 
-    `snippets` says how each snippet that was run ended, by name: `SNIPPET_PASSED`, or what went wrong. `written` are the
-    files that the cells wrote.
+    `snippets` says how those that were run ended (`SNIPPET_PASSED`, or what went wrong); `written` are the cells' files.
     """
 
     result: SubmissionResult

@@ -30,9 +30,17 @@ from gradekit.verdict.results import CheckResult, ExerciseResult, Status, Submis
 #: characters of a message, and of a line of code in it
 _MAX_MESSAGE, _MAX_LINE = 500, 100
 _SENTENCE = "The tests of this cell pass."
-#: the value in the sentence of `_doubt`; a number of a library, such as `np.float64(0.0)`
+#: the value in the sentence of `_doubt`
 _VALUE = re.compile(r" is `([^`]*)`, which is not a score")
-_NUMBER = re.compile(r"[A-Za-z_][\w.]*\(\[*'?-?(?:\d[\w.+-]*|inf|nan)'?(?:, -?\d+)?\]*(?:, \w+=[^()]*)?\)$")
+#: a number of a library, such as `np.float64(0.0)`
+_NUMBER = r"[A-Za-z_][\w.]*\(\[*'?-?(?:\d[\w.+-]*|inf|nan)'?(?:, -?\d+)?\]*(?:, \w+=[^()]*)?\)"
+#: what to change in a test cell, by its value
+_REMEDIES = {
+    r"True|False": "If it is a test, write `assert` before it",
+    r"-?\d[\w.+-]*|-?(?:inf|nan)": "Make it a number from 0 to the points of the cell",
+    _NUMBER: "If it is the score, write it as `float(...)`",
+    r".*": "If the cell should have no value, end its last line with a semicolon",
+}
 NOT_REACHED = "Some tests of `{}` could not be run, since other code had used up the time or ended the Python process too often"
 _AGAIN = decided_by_a_person(
     "The test cell `{}` was run again, because a later one had ended the process, and did better than the first time"
@@ -55,8 +63,7 @@ def ordinary_results(
     A cell that did not run to its end gets an error as its first output, so that nbgrader's rule counts it as failed.
 
     Args:
-        submission: the submission with the outputs of the run. Only the released notebook is quoted, since the other
-            may have hidden tests.
+        submission: with the outputs of the run. Only the released notebook is quoted: the other may have hidden tests.
         earlier: outputs of earlier runs, after which another cell ended the process; the worst one counts.
     """
     scored = [
@@ -150,14 +157,7 @@ def remedy_for(doubt: Doubt) -> str:
     """What an instructor can change in a test cell whose value is not a score, with the value; see `_doubt`."""
     match = _VALUE.search(doubt.why)
     value = match[1] if match else ""
-    if value in ("True", "False"):
-        remedy = "If it is a test, write `assert` before it"
-    elif re.fullmatch(r"-?\d[\w.+-]*|-?(?:inf|nan)", value):
-        remedy = "Make it a number from 0 to the points of the cell"
-    elif _NUMBER.match(value):
-        remedy = "If it is the score, write it as `float(...)`"
-    else:
-        remedy = "If the cell should have no value, end its last line with a semicolon"
+    remedy = next(text for pattern, text in _REMEDIES.items() if re.fullmatch(pattern, value, re.DOTALL))
     return f"such as `{value}`. {remedy}" if value else remedy
 
 
@@ -195,8 +195,7 @@ def doubt_about_order(
         return Doubt(test, decided_by_a_person(what))
     for index in (place, at if exercise.ordinary else None):
         run = runs.get(index) if index is not None else None
-        found = used_above_its_definition(run, submission, runs) if run is not None else None
-        if found:
+        if run is not None and (found := used_above_its_definition(run, submission, runs)):
             name, used, defined = found
             what = (
                 f"The cell `{submission.label(used)}` needs `{name}`, which only a cell below it defines "

@@ -173,33 +173,27 @@ class Checking:
 
 CHECKINGS = pytest.StashKey[dict[tuple[Path, str], Checking]]()
 #: by the folder of their checks
-ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
+_ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradekit")
     group.addoption("--submission", type=Path, help="notebook to check, instead of the instructor's solution")
-    group.addoption(
-        "--sandbox",
-        choices=KERNELS,
-        default=BUBBLEWRAP,
-        help="sandbox around the submission; `none` for trusted code",
-    )
+    sandbox = "sandbox around the submission; `none` for trusted code"
+    group.addoption("--sandbox", choices=KERNELS, default=BUBBLEWRAP, help=sandbox)
     group.addoption(
         "--draw-seed", type=int, help="seed for the checks that draw their inputs, to replay a run"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
-    )
-    config.addinivalue_line(
-        "markers",
+    for marker in (
+        "points(n, see): the points of a hidden check, and the heading that explains it",
         "side_effects: the exercise asks for code that changes its arguments, or the mode of a model; for `pytestmark`",
-    )
+    ):
+        config.addinivalue_line("markers", marker)
     config.stash.setdefault(CHECKINGS, {})
-    config.stash.setdefault(ASSIGNMENTS, {})
+    config.stash.setdefault(_ASSIGNMENTS, {})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -387,20 +381,20 @@ def _check_name(item: pytest.Item, checking: Checking) -> str:
 
 
 def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
-    if folder not in config.stash[ASSIGNMENTS]:
+    if folder not in config.stash[_ASSIGNMENTS]:
         from gradekit.course.configuration import course_in, read_configuration  # it imports all of nbgrader
 
         found = course_in(read_configuration(folder.parent.parent).folders)
         course = replace(found, tests=folder.parent.name)
-        config.stash[ASSIGNMENTS][folder] = course.assignment(folder.name)
-    return config.stash[ASSIGNMENTS][folder]
+        config.stash[_ASSIGNMENTS][folder] = course.assignment(folder.name)
+    return config.stash[_ASSIGNMENTS][folder]
 
 
 def _key(item: pytest.Item) -> tuple[Path, str]:
     """The folder of an assignment's checks, and the name of the notebook that the check belongs to."""
-    prepared = [key for key, checking in item.config.stash[CHECKINGS].items() if not checking.started_here]
-    if prepared:
-        return prepared[0]
+    for key, checking in item.config.stash[CHECKINGS].items():
+        if not checking.started_here:
+            return key
     folder = item.path.parent
     outer = _assignment_of(folder.parent, item.config)
     if (outer.source_folder / f"{folder.name}.ipynb").exists():  # a folder with the checks of one notebook

@@ -1,7 +1,6 @@
 """The result cache: results stored by a hash of the submission, its checks, and the versions that graded it.
 
-Grading the same submission again takes its results from here. When a check has changed, only its exercise is graded
-again.
+Grading the same submission again takes its results from here, but for exercises whose checks have changed.
 """
 
 import base64
@@ -67,13 +66,10 @@ class CachedResult:
     def of(cls, graded: "Graded", notebook: NotebookNode, key: CacheKey) -> "CachedResult":
         """The entry to store for a notebook that has just been graded."""
         exercises = [replace(e, key=key.exercises[e.grade_id]) for e in graded.result.exercises]
-        outputs = {
-            index: list(cell.outputs)
-            for index, cell in enumerate(notebook.cells)
-            if cell.cell_type == "code" and cell.outputs
-        }
+        code = [(index, cell) for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+        outputs = {index: list(cell.outputs) for index, cell in code if cell.outputs}
         result = replace(graded.result, exercises=exercises, key=key.submission, depends_on=key.parts)
-        found = {index: cell.get("execution_count") for index, cell in enumerate(notebook.cells)}
+        found = {index: cell.get("execution_count") for index, cell in code}
         # it may be forged
         counts = {i: n for i, n in found.items() if isinstance(n, int) and 0 < n < _MAX_COUNT}
         return cls(result, outputs, graded.written, counts)

@@ -61,13 +61,8 @@ def points_in_words(points: float) -> str:
 
 
 def score_in_words(score: float, points: float) -> str:
-    return ngettext(
-        "%(score)s of %(points)s point",
-        "%(score)s of %(points)s points",
-        points,
-        score=f"{score:g}",
-        points=f"{points:g}",
-    )
+    numbers = {"score": f"{score:g}", "points": f"{points:g}"}
+    return ngettext("%(score)s of %(points)s point", "%(score)s of %(points)s points", points, **numbers)
 
 
 @dataclass

@@ -63,13 +63,7 @@ class Try:
 def try_once(
     job: GradingJob, key: CacheKey, exercises: Container[str] | None = None, wary: bool = False
 ) -> Try:
-    """Grade a notebook once; the notebook itself is not changed.
-
-    Args:
-        key: of the job, to be stored with the result.
-        exercises: those to grade; by default all.
-        wary: take the time to find out which cell ends the kernel, for a second try.
-    """
+    """Grade a notebook once; the notebook itself is not changed. For `exercises` and `wary`, see `grade`."""
     # here, since a command that finds all results in the cache needs neither pytest nor kernels
     from gradekit.session.kernel import NotStarted
     from gradekit.verdict.grade import CheckAtFault, grade
@@ -198,8 +192,7 @@ def repeated(
 ) -> Iterator[tuple[T, Try]]:
     """Repeat each try while there is time; yield what was tried with the final outcome.
 
-    Args:
-        again: makes the second try, while nothing else runs; None if its process was lost.
+    `again` makes the second try, while nothing else runs; it returns None if its process was lost.
     """
     for what, first in doubtful:
         if not budget.allowed:
@@ -278,8 +271,7 @@ class NotebookProgress:
     def take(self, outcome: Try | None, cache: ResultCache) -> None:
         """Add the exercises that have been graded, and store the result unless another try may change it.
 
-        Args:
-            outcome: None if its process was lost each time.
+        The outcome is None if its process was lost each time.
 
         Raises:
             CourseError: the checks can't be used at all.
