@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from gradekit.checks.snippets import bound
 from gradekit.submission.names import (
     body_of,
-    bound_at_top,
     closing_call,
     defined_names,
     mentions,
@@ -211,4 +211,4 @@ def test_odd_line_ends_are_read_without_a_warning_of_ipython_s(recwarn):
 )
 def test_the_names_of_a_comprehension_are_not_those_around_it(code, read):
     assert set(globals_in(code)) == read
-    assert bound_at_top(code) == {code[4] if code.startswith("def") else code[0]}
+    assert bound(code) == {code[4] if code.startswith("def") else code[0]}

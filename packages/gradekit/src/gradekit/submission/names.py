@@ -73,16 +73,6 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
     return [node.id for node in names if isinstance(node.ctx, ast.Store)]
 
 
-def bound_at_top(source: str) -> frozenset[str]:
-    """The names that the cell binds or deletes when it runs, without those inside comprehensions."""
-    tree = parse(source)
-    try:
-        table = scopes_in(ast.unparse(tree) if tree else "")
-    except UNWRITABLE:
-        return frozenset()
-    return frozenset(one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported())
-
-
 @lru_cache(256)
 def parameters_of(source: str, name: str, called: bool = False) -> tuple[str, ...]:
     """The positional parameters of a function, or of a class's `__init__`; if `called`, its `forward` or `__call__`."""
