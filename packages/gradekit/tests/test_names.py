@@ -12,7 +12,6 @@ from gradekit.submission.names import (
     mentions,
     parameters_of,
     roundabout,
-    top_level_words,
     words,
 )
 from gradekit.submission.statements import globals_in
@@ -136,14 +135,6 @@ def test_a_cell_with_many_magics_is_parsed_quickly():
     started = time.process_time()
     assert mentions(source, ("scaled_dot_product_attention",))
     assert time.process_time() - started < 5
-
-
-def test_words_and_arguments_are_listed_by_the_name_that_a_statement_binds():
-    source = "import a\n\ndef f(x, y):\n    return x.b + g('c', key=1)\n\nf(d)"
-    found = top_level_words(source)
-    assert set(found) == {"a", "f", ""}
-    assert {"x", "y", "b", "g", "c", "key"} <= found["f"]
-    assert found[""] == {"f", "d"}
 
 
 @pytest.mark.parametrize(

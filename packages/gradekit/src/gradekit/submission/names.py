@@ -120,17 +120,6 @@ def words(source: str, own: OwnNames = NOTHING_OWN) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_words(tree, own))) if tree else ()
 
 
-def top_level_words(source: str) -> dict[str, set[str]]:
-    """The `words` and arguments of the top-level statements, by the name that they bind ("" for none)."""
-    found: dict[str, set[str]] = {}
-    for statement in body_of(source):
-        nodes = (node for node in ast.walk(statement) if isinstance(node, ast.arg | ast.keyword))
-        arguments = {node.arg for node in nodes if node.arg is not None}
-        for name in list(_bound_by(statement)) or [""]:
-            found.setdefault(name, set()).update(arguments, _words(statement))
-    return found
-
-
 @lru_cache(256)
 def mentions(source: str, patterns: tuple[str, ...], own: OwnNames = NOTHING_OWN) -> str | None:
     """The first of the `words` that matches a shell-style pattern."""
