@@ -34,6 +34,11 @@ def test_curves_of_the_dimensions(student, reference, draw):
     reference.assert_close(student.encoding_curves(encoder, [1, 2, 7, 16]), name="curves")
 
     encoders, dims = student.define(ENCODER), [5, 1, 3]  # one class for all
+    for order in ([2, 4, 3], [1, 3, 3]):
+        pe = draw.normal(1, 4, 6)
+        curves = student.encoding_curves(encoders.Encoder(pe), order)
+        right = pe[0, :, [dim - 1 for dim in order]].T.contiguous()
+        assert_close(curves, right, name="curves", context=f"of the dimensions {order}")
     for length, size in [(3, 1.0), (3, 0.01), (521, 100.0), (1, 1.0), (2, 1.0)]:
         pe = size * draw.normal(1, length, 6, dtype=torch.float64)
         curves = student.encoding_curves(encoders.Encoder(pe), dims)

@@ -10,6 +10,7 @@ from gradekit.checks import (
     assert_close,
     assert_follows_parameters,
     assert_raises,
+    assert_same_in_each_mode,
     assert_seed_kept,
     assert_shape,
     assert_unchanged,
@@ -72,6 +73,7 @@ def test_sum_of_token_and_position(student, reference, draw):
             context = f"for the {time} ids of shape {tuple(ids.shape)}"
             assert_close(embed(ids), expected, name="output", context=context)
     assert_any_layout(embed.eval(), ids)
+    assert_same_in_each_mode(embed, (ids,), (ids[:, :1],))
 
     modules, ids = [student.IntegerSequenceEmbedding(7, 3, 5) for _ in range(2)], draw.integers(0, 7, (2, 4))
     names = {rows: find_table(modules[0], rows, 3) for rows in (7, 5)}

@@ -36,7 +36,7 @@ def test_moves_every_code_ahead(student, reference, draw):
     turned = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()]).view(2, 2)
     block = student.shift_matrix(1000, 16)[:2, :2].double()
     assert_close(block, turned, context="the first block of the matrix for an offset of 1000", atol=2e-4)
-    for offset, d_model in [(8, 8), (16, 8), (1, 2), (2, 2), (300, 4)]:
+    for offset, d_model in [(8, 8), (16, 8), (1, 2), (2, 2), (300, 4), (2049, 4)]:
         assert_moves(student.shift_matrix(offset, d_model), offset, d_model)
 
 

@@ -416,7 +416,11 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
         key=f"post-norm output in training with dropout=1, less the normed {name},",
         atol=ATOL,
     )
-    layer, _ = make_layer(kind, 6, 3, 20, norm_first=True, dropout=0.5)
+    for norm_first in (False, True):
+        layer, _ = make_layer(kind, 6, 3, 20, norm_first=norm_first, dropout=0.5)
+        context = "after eval(), with dropout=0.5, minus that of a second call,"
+        gap = layer.eval()(x, *others) - layer(x, *others, seed=1)
+        reference.assert_close(gap, name="output", context=context)
     attentions = attentions_of(kind)
     ones = {f"norm{number + 1}.weight": torch.zeros(6) for number in range(len(attentions) + 1)}
     ones |= {name.replace("weight", "bias"): torch.ones(6) for name in ones}

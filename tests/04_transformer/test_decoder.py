@@ -80,6 +80,11 @@ def test_no_leak_of_the_future(reference, make_stack):
             assert moves[:, place:].abs().amax(dim=-1).min() > 1e-4, (
                 "The output at a position does not change when its own token, or an earlier one, changes."
             )
+        first = decoder(tgt[:, :1], memory)
+        context = (
+            f"of the first of two tokens, compared with that of the first alone (norm_first={norm_first}),"
+        )
+        assert_close(decoder(tgt[:, :2], memory)[:, :1], first, name="output", context=context, atol=1e-4)
 
 
 @points(2, see="The decoder")

@@ -38,6 +38,11 @@ def test_no_leak_of_the_future(reference, make_layer, assert_masks_hide_keys_onl
         assert moves[:, 3:].abs().amax(dim=-1).min() > 1e-4, (
             f"With {order}, the output at a position does not change when it, or an earlier one, changes."
         )
+        both = causal & (torch.arange(5) != torch.tensor([1, 2])[:, None, None])  # (2, 5, 5)
+        output = layer(y, memory, both)
+        alone = [layer(y[[i]], memory[[i]], both[[i]]) for i in range(2)]
+        context = f"with a target mask (2, 5, 5), compared with each sequence alone with its own ({order}),"
+        assert_close(output, torch.cat(alone), name="output", context=context, atol=1e-4)
         assert_masks_hide_keys_only("DecoderLayer", norm_first, y, memory)
 
 

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from gradekit.checks import (
+    assert_any_layout,
     assert_close,
     assert_differs,
     assert_dropped_singly,
@@ -112,6 +113,7 @@ def test_gradients_and_dtype(student, draw, assert_all_learn, assert_double, ass
     network = student.FeedForward(4, 30)
     x = draw.normal(2, 5, 4)
     assert_unchanged(network.call(x))
+    assert_any_layout(network, x)
     assert_all_learn(network.gradients(x))
     assert_the_same_function(network, (draw.normal(2, 5, 4),), (x,))
     assert_double(network.to(torch.float64)(x.double()))

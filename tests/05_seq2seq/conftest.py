@@ -35,6 +35,10 @@ def other_answer(source):
     return source + [2]
 
 
+def short_answer(source):
+    return [max(source), 2]
+
+
 def in_order(source):
     return sorted(source)
 
@@ -118,14 +122,15 @@ def slope_of(sequence_loss, logits, targets):
 
 
 def updates(train, steps):
-    '''Train a model. Return how often its optimizer has changed the weights, and whether they can be trained again.'''
+    '''Train a model. Return how often its optimizer has changed the weights, and whether they are the last ones and can be trained again.'''
     model, made = Watched(), []
-    hook = register_optimizer_step_post_hook(lambda *_: made.append(True))
+    hook = register_optimizer_step_post_hook(lambda *_: made.append(model.rows.detach().clone()))
     try:
         train(model, Batches(), steps, 0.01)
     finally:
         hook.remove()
-    return len(made), model.rows.requires_grad
+    last = bool(made) and torch.equal(model.rows.detach(), made[-1])
+    return len(made), last, model.rows.requires_grad
 
 
 class Pushed(nn.Module):
@@ -219,6 +224,14 @@ class Reverser(nn.Module):
         return self.linear(nn.functional.one_hot(source, 9).flatten(1).float()).view(-1, 4, 9)
 
 
+def never_moved(train):
+    '''Train a model, and return the names of the parameters that are as before.'''
+    model = Reverser()
+    before = {name: value.detach().clone() for name, value in model.named_parameters()}
+    train(model, reversal_batch, 5, 0.05)
+    return [name for name, value in model.named_parameters() if torch.equal(value.detach(), before[name])]
+
+
 def reversal_batch():
     '''A batch for reversing three numbers from 3 to 8.'''
     source = torch.randint(3, 9, (32, 3))
@@ -244,10 +257,11 @@ class Scripted(nn.Module):
         self.script, self.vocab = script, vocab
         self.read, self.modes, self.grad, self.masks, self.encoded = [], [], [], [], 0
         self.encoding = {"training": False, "grad": False}
+        self.inner = nn.Dropout(0.0)  # a part with a mode of its own
 
     def encode(self, source):
         self.encoded += 1
-        self.encoding["training"] |= self.training
+        self.encoding["training"] |= self.training or self.inner.training
         self.encoding["grad"] |= torch.is_grad_enabled()
         self.mask = (source != 0).unsqueeze(1)
         rows = torch.arange(len(source)).unsqueeze(1).expand_as(source)
@@ -255,7 +269,7 @@ class Scripted(nn.Module):
 
     def decode(self, tokens, memory, memory_mask):
         self.read.append(tokens.tolist())
-        self.modes.append(self.training)
+        self.modes.append(self.training or self.inner.training)
         self.grad.append(torch.is_grad_enabled())
         of = memory[:, 0, 1].long()  # the rows of the batch
         self.masks.append(memory_mask is not None and torch.equal(memory_mask, self.mask[of]))

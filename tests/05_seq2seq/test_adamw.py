@@ -74,10 +74,13 @@ def test_running_means(reference, draw, run):
     weight, gradient, mean, square = reference.inputs("means", a=(2, 5), b=(2, 5), c=(2, 5), d=(2, 5))
     _, mean, square = run(weight, gradient, mean, square**2, 2, 0.2, **SETTINGS)
     reference.assert_close(torch.stack([mean, square]), name="mean and square")
-    inputs = drawn(draw, (43,))
-    for name, found, expected in zip(NAMES, run(*inputs, 5, 0.1), right(*inputs, 5, 0.1), strict=True):
-        if name != "weight":
-            assert_close(found, expected, name=name, context="after step 5")
+    for size in (1, 1000):
+        weight, gradient, *means = drawn(draw, (43,))
+        inputs = weight, size * gradient, *means
+        context = f"after step 5, for gradients of about {size}"
+        for name, found, expected in zip(NAMES, run(*inputs, 5, 0.1), right(*inputs, 5, 0.1), strict=True):
+            if name != "weight":
+                assert_close(found, expected, name=name, context=context)
 
 
 @points(1, see="What the optimizer does")

@@ -21,6 +21,10 @@ def test_share_of_whole_rows(student, reference, draw):
     context = "with PAD in the middle of a row"
     assert_close(student.exact_match(predicted, expected), 0.5, name="share", context=context)
 
+    expected = torch.tensor([[9, 4, 2], [3, 8, 2], [5, 6, 2]])
+    share = student.exact_match(expected[[1, 0, 2]], expected)
+    assert_close(share, 1 / 3, name="share", context="if two of three predicted rows are exchanged")
+
     rows, wrong = sorted(draw.sizes(2, low=3, high=20), reverse=True)
     expected = draw.integers(3, 9, (rows, 5))
     predicted = expected.clone()

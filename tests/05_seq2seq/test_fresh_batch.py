@@ -64,6 +64,12 @@ def test_no_held_out_source(student, reference, sources):
         f"If 4 3 and 6 7 are held out, and 3 4, 7 6 7, 6 7 7, 6 and 7 6 are drawn, too, the sources should be {right}, but are {found}. "
         "It doesn't matter whether an answer is held out."
     )
+    drawn = [[31, 2], [3, 12], [3, 1, 2], [7, 7]]
+    batch = student.fresh_batch(sources.Stream(drawn), sources.get("answer"), 3, sources.as_set([[31, 2]]))
+    found = sorted([number for number in row if number] for row in batch[0].tolist())
+    assert found == [[3, 1, 2], [3, 12], [7, 7]], (
+        f"If 31 2 is held out, and 3 12, 3 1 2 and 7 7 are drawn, too, these should be the sources, but they are {found}."
+    )
 
 
 @points(1, see="Learned or memorized?")
@@ -110,6 +116,8 @@ def test_padded_int64(student, sources):
     source, targets = student.fresh_batch(sources.Stream(DRAWN), sources.get("answer"), 4, sources.as_set([]))
     assert_shape(source, (4, 4), name="source")
     assert_shape(targets, (4, 6), name="targets")
+    batch = student.fresh_batch(sources.Stream(DRAWN), sources.get("short_answer"), 4, sources.as_set([]))
+    assert_shape(batch[1], (4, 2), name="targets", context="for answers that are shorter than the sources")
     for name, ids in [("source", source), ("targets", targets)]:
         assert ids.dtype == torch.int64, f"`{name}` is {ids.dtype}. Ids should be int64."
     assert (source == 0).sum() == 5, "Fill up short sources with PAD = 0."

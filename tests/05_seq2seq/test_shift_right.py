@@ -47,6 +47,9 @@ def test_shape_and_dtype(student, draw):
             shifted = student.shift_right(draw.integers(3, 31, (3, length)).to(dtype), 1)
             assert_shape(shifted, (3, length), name="result")
             assert shifted.dtype == dtype, f"The targets are {dtype}, but the result is {shifted.dtype}."
+            assert (shifted[:, 0] == 1).all(), (
+                f"For targets of shape (3, {length}), the first ids are not all bos_idx."
+            )
 
 
 @points(1)

@@ -93,20 +93,27 @@ def test_gradients_are_cleared(student, watched):
 
 @points(1, see="Training")
 def test_weights_change_in_every_step(student, watched):
-    """The weights change in every step, the last one included, and can be trained again afterwards."""
+    """All weights change in every step, stay as the last one left them, and can be trained again afterwards."""
     _, notes = trained(student, watched, steps=12)
     moves = notes["moves"][1:8]  # in the last steps of a schedule the learning rate may be nearly 0
     assert moves and all(moves), (
         "In some steps no weight changes. Does each step call backward() and then optimizer.step()?"
     )
     for steps in (1, 5):
-        count, trainable = watched.updates(student.get("train"), steps)
+        count, last, trainable = watched.updates(student.get("train"), steps)
         assert count == steps, (
             f"With steps={steps}, the optimizer makes {count} updates. Call optimizer.step() once in each step, the last one included."
+        )
+        assert last, (
+            f"With steps={steps}, the weights after training are not those that the last step of the optimizer has left."
         )
         assert trainable, (
             "After training, the weights require no gradients any more, so the model can't be trained again."
         )
+    never = watched.never_moved(student.get("train"))
+    assert not never, (
+        f"In a model with one linear layer, {' and '.join(f'`{name}`' for name in never)} never changes. Train all parameters."
+    )
 
 
 @points(1)

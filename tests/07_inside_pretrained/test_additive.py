@@ -3,7 +3,14 @@
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_shape, assert_unchanged, forbid_in, points
+from gradekit.checks import (
+    assert_any_layout,
+    assert_close,
+    assert_shape,
+    assert_unchanged,
+    forbid_in,
+    points,
+)
 
 READY_MADE = [".scaled_dot_product_attention", ".multi_head_attention_forward", ".MultiheadAttention"]
 
@@ -104,6 +111,8 @@ def test_inputs_unchanged(student, draw):
     assert_unchanged(student.call("additive_mask", mask))
     inputs = draw.normal(2, 3, 5), draw.normal(2, 4, 5), draw.normal(2, 4, 7), draw.normal(3, 4)
     assert_unchanged(student.call("attention_with_additive_mask", *inputs))
+    several = draw.normal(2, 2, 3, 5), draw.normal(2, 2, 4, 5), draw.normal(2, 2, 4, 7), draw.normal(3, 4)
+    assert_any_layout(student.attention_with_additive_mask, *several)
     # the other way to hide; the caller's tensor must not change
     hidden = torch.zeros(mask.shape).masked_fill(~mask, -2e9)
     assert_unchanged(student.call("attention_with_additive_mask", *inputs[:3], hidden))

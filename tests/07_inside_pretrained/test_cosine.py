@@ -122,6 +122,14 @@ def test_leaves_out_the_word_only(student, draw, read):
         name="similarities",
         context="of all words, of which one has a vector of zeros",
     )
+    for word in (0, 5, 11):
+        zero = vectors.clone()
+        zero[word] = 0
+        rows, _ = read(student.nearest_words(WORDS[word], WORDS, zero, 3))
+        assert len(rows) == 3 and word not in rows, (
+            f"For a word with a vector of zeros, 3 other words should be the answer, but of the {len(rows)} words, "
+            f"{rows.tolist().count(word)} are the given one."
+        )
     vectors[2] = vectors[7]
     rows, _ = read(student.nearest_words(WORDS[7], WORDS, vectors, 3))
     assert rows.tolist().count(2) == 1 and 7 not in rows, (

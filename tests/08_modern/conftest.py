@@ -287,9 +287,9 @@ class Script(nn.Module):
     The first column is predicted until the whole prompt, `prompt` positions, has been read.
     '''
 
-    def __init__(self, script, vocab, blocks, prompt, size=1.0):
+    def __init__(self, script, vocab, blocks, prompt, size=1.0, rival=0.9985):
         super().__init__()
-        self.size = size
+        self.size, self.rival = size, rival
         self.weight = nn.Parameter(torch.ones(1))
         self.blocks = nn.ModuleList([nn.Identity() for _ in range(blocks)])
         self.script, self.vocab, self.prompt = script, vocab, prompt
@@ -313,7 +313,7 @@ class Script(nn.Module):
         logits[:, :-1, 0] = 1.5  # what the other positions predict, even more surely
         # nearly as likely: what the other rows write, and a token that only this row finds likely
         logits[:, -1, right] = 0.8
-        logits[torch.arange(len(ids)), -1, (right - 1) % self.vocab] = 0.9985
+        logits[torch.arange(len(ids)), -1, (right - 1) % self.vocab] = self.rival
         logits[torch.arange(len(ids)), -1, right] = 1.0
         return self.size * logits
 

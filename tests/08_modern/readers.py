@@ -207,6 +207,11 @@ wrong("remembers at most five pieces", RETURN, SOME_PIECES.format("number >= len
 
 wrong("remembers at most seven pieces", RETURN, SOME_PIECES.format("number >= len(memory) - 8"))
 
+wrong("remembers the first token of each piece in place of all its tokens", RETURN)
+wrong.to("""firsts = [piece[:, :1].expand_as(piece) for piece in memory[:-1]]
+        coded = torch.cat([*firsts, x], dim=1) * turns.cos()[:, None]
+        return coded.cumsum(dim=1)[:, old:]""")
+
 wrong.about("test_mixing")
 wrong("goes on with the text of the reader before", OWN_MEMORY, "memory = []\n\ndef new_reader():\n")
 wrong("has one memory for all readers, which each new one clears", OWN_MEMORY)

@@ -151,11 +151,12 @@ def test_cache_gives_the_same_output(reference, draw, attention, caches, need_wo
         context = f"with a cache, {name}, minus the output without a cache,"
         reference.assert_close(output - whole, name="output", context=context)
     batch, length, half = draw.sizes(3, low=3, high=9)
-    module, _ = attention(6 * half, 3, 1, seed=1)
     x = draw.normal(batch, length, 6 * half)
-    output, *_ = caches.in_pieces(module, x, [1, length - 1])
     context = "with a cache, minus the output without a cache,"
-    assert_close(output, module(x), name="output", context=context)
+    for groups in (3, 1):
+        module, _ = attention(6 * half, 3, groups, seed=1)
+        output, *_ = caches.in_pieces(module, x, [1, length - 1])
+        assert_close(output, module(x), name="output", context=context)
     assert_close(module(x, caches.KVCache()), module(x), name="output", context=context)
     x = draw.normal(1, 521, 6 * half)
     output, *_ = caches.in_pieces(module, x, [500, 1, 20])

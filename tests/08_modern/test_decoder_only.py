@@ -116,7 +116,7 @@ def test_model(student, reference, draw, model, block_steps, write):
 
 @points(1)
 def test_base_and_eps(student, draw, model, block_steps, write):
-    """`base` reaches the attention of every block, and `eps` every norm."""
+    """`base` reaches the attention of every block, and `eps` every norm; without them, they are 10000 and 1e-6."""
     options = {"base": 50.0, "eps": 0.3}
     sizes = SIZES | {"num_heads": 2}  # heads of width 2 have no use for a base
     for layers, blocks in ((2, "2 blocks"), (1, "a single block")):
@@ -129,6 +129,13 @@ def test_base_and_eps(student, draw, model, block_steps, write):
         right = norm(x) @ weights["embedding.weight"].T
         context = f"of {blocks} with base=50 and eps=0.3, compared with those of your own parts with these,"
         assert_close(found(ids), right, name="logits", context=context, atol=1e-4)
+    ids, logits = draw.integers(0, 11, (2, 60)), []
+    for options in ({}, {"base": 10_000.0, "eps": 1e-6}):
+        found, weights = model(11, 2, **sizes, **options)
+        write(found, {name: value / (1000 if "embedding" in name else 1) for name, value in weights.items()})
+        logits.append(1000 * found(ids))
+    context = "(times 1000) of a model made without base and eps, compared with base=10000.0 and eps=1e-6,"
+    assert_close(*logits, name="logits", context=context, atol=1e-3)
 
 
 @points(1, see="The model")

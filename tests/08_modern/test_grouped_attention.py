@@ -113,9 +113,15 @@ def test_mask(student, reference, draw):
     assert_close(output, torch.cat(alone), name="output", context=context, atol=1e-4)
     mask = per_head.clone()
     mask[1, 2] = False
-    for what, found in zip(("output", "weights"), student.grouped_attention(q, k, v, mask), strict=True):
+    rights = student.grouped_attention(q, k, v, per_head)
+    founds = student.grouped_attention(q, k, v, mask)
+    for what, found, right in zip(("output", "weights"), founds, rights, strict=True):
         context = "of a query with no key"
         assert_close(found[:, 1, 2], torch.zeros_like(found[:, 1, 2]), name=what, context=context)
+        right = right.clone()
+        right[:, 1, 2] = 0
+        context = "when one query has no key, compared with that when it has, for the other queries,"
+        assert_close(found, right, name=what, context=context)
     for number in (1, 4):  # one group, and a group for each head
         keys = draw.normal(2, number, 5, 3)
         _, weights = student.grouped_attention(q, keys, keys, causal)

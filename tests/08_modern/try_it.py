@@ -330,7 +330,7 @@ def three_more_each_time(generate):
 
 @try_it("test_generate", "test_writes_the_likeliest_tokens")
 def two_texts_on_their_own(generate):
-    """Text 0 has the logits 3, 2.9 and 0, so it writes 0. Text 1 has 2.8, 0 and 5, so it writes 2."""
+    """Text 0 has the logits 2.999, 3 and 0, so it writes 1. Text 1 has 2.8, 2.9 and 5, so it writes 2."""
 
     class Same(torch.nn.Module):
         def __init__(self):
@@ -338,11 +338,11 @@ def two_texts_on_their_own(generate):
             self.blocks = torch.nn.ModuleList([torch.nn.Identity()])
 
         def forward(self, ids, caches=None):
-            return torch.tensor([[[3.0, 2.9, 0.0]], [[2.8, 0.0, 5.0]]]).expand(2, ids.shape[1], 3)
+            return torch.tensor([[[2.999, 3.0, 0.0]], [[2.8, 2.9, 5.0]]]).expand(2, ids.shape[1], 3)
 
     found = generate(Same(), torch.tensor([[1], [1]]), 1).tolist()
-    print("The ids should be [[1, 0], [1, 2]]. They are", found)
-    assert found == [[1, 0], [1, 2]], "A text does not write its own likeliest token."
+    print("The ids should be [[1, 1], [1, 2]]. They are", found)
+    assert found == [[1, 1], [1, 2]], "A text does not write its own likeliest token."
 
 
 # --------------------------------------------------------------------------------------------- exercise 8

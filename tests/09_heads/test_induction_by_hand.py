@@ -66,6 +66,10 @@ def test_head_2(reference, draw, run):
         assert_close(
             second, right, name="second", context=f"with strength={strength}, compared with your `first`,"
         )
+    tokens = torch.tensor([1, 2, 1, 3, 1, 0, 1])
+    _, first, second = run(tokens, 5, 100.0)
+    context = "for a token that has occurred three times, compared with your `first`,"
+    assert_close(second, of_head_2(first, tokens, 5, 100.0), name="second", context=context)
 
 
 @points(3, see="The same, by hand")

@@ -95,6 +95,14 @@ def trained(model):
     return {"names": sorted(found), "number": sum(found.values())}
 
 
+def merged_unfrozen(merge_lora, model):
+    '''The parameters outside of linear layers that require gradients after merging and didn't before.'''
+    before = trained(model)["names"]
+    merge_lora(model)
+    linear = tuple(f"{name}." for name in kinds(model))
+    return [name for name in trained(model)["names"] if name not in before and not name.startswith(linear)]
+
+
 def alphas(model):
     '''For each LoRALinear: what it adds for ones, if all entries of A and B are 1.'''
     added = {}

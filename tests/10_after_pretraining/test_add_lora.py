@@ -160,6 +160,10 @@ def test_merge(student, models, draw, nested):
         )
         again = student.merge_lora(model)
         assert again == 0, f"There is nothing left to merge, but merge_lora returns {again!r}."
+    model = nested(5, 8, 2)
+    student.add_lora(model, ["w_up"], 2, 3.0)
+    freed = models.merged_unfrozen(student.get("merge_lora"), model)
+    assert not freed, f"merge_lora unfreezes parameters that it doesn't merge: {', '.join(freed)}."
 
 
 @points(1)

@@ -167,6 +167,12 @@ wrong.edit("(y, y, y, target_mask)", "(*[self.dropout(y)] * 3, target_mask)")
 wrong.says(
     "You also apply dropout to the input of self-attention. Only its weights and its output are dropped."
 )
+wrong(
+    "dl_dropout_by_function",
+    "self.dropout = nn.Dropout(dropout)",
+    "self.dropout = lambda x: F.dropout(x, dropout)",
+)
+wrong.says("`F.dropout` drops in evaluation mode, too. Use `nn.Dropout`, which knows the mode.")
 
 wrong.about("test_gradients")
 wrong("dl_memory_detached", CROSS, "(y, memory.detach(), memory.detach(), memory_mask)")

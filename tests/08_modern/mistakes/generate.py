@@ -42,6 +42,8 @@ wrong("least_likely", "argmax(", "argmin(")
 wrong.says("You choose the least likely token. Use argmax.")
 wrong("sampled", PICK, "following = torch.multinomial(torch.softmax(logits[:, -1], dim=-1), 1)")
 wrong.says("You draw tokens at random. Take the likeliest one.")
+wrong("rounded_logits", "logits[:, -1].argmax(", "logits[:, -1].bfloat16().argmax(")
+wrong.says("You round the logits, so two that are close become equal. Compare them as they are.")
 wrong("softmax_over_the_batch", "logits[:, -1].argmax(", "logits[:, -1].softmax(dim=0).argmax(")
 wrong.says(
     "Your softmax runs over the batch, so a token counts as likely if the other texts find it unlikely. You "
