@@ -44,8 +44,6 @@ _BUDGET = 400_000
 #: an answer cell that was not released with values contains one of these
 _STUBS = ("def ", "class ", "NotImplementedError", "None", "...")
 _BUILTIN = frozenset(dir(builtins))
-#: bound by an import of all names of a module
-_STAR = frozenset("*")
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -209,7 +207,7 @@ class Gathering:
         given, bound = self._work.bound_by(skipped), self._work.bound_by(running)
         used = frozenset().union(*map(used_names, own)) - bound
         lacks_more = any(needed_names(source) - bound - _BUILTIN - given for source in own)
-        star = _STAR & given if lacks_more else frozenset()
+        star = given & {"*"} if lacks_more else frozenset[str]()  # an import of all names of a module
         if not given & used and not star:
             return  # without a closer look, which takes time
         edits = [(ChangedCell(cell, cell.source, ""), False) for cell in skipped]

@@ -312,8 +312,7 @@ class StudentTexts:
     """The texts in the cells of one notebook.
 
     Args:
-        known: the released cells, by grade_id.
-        handed_out: the released versions of other cells, by the id of the cell object.
+        known, handed_out: see `gradekit.submission.gather.Restoration`.
         elsewhere: squeezed texts that are looked at elsewhere, or were handed out once.
     """
 
