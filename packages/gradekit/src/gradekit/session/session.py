@@ -50,11 +50,8 @@ class Bench:
             BenchGone: the process failed to start.
         """
         self.ended = ""
-        request = {
-            "source": implementation.source,
-            "function": implementation.name,
-            "methods": list(implementation.methods),
-        }
+        name, methods = implementation.name, list(implementation.methods)
+        request = {"source": implementation.source, "function": name, "methods": methods}
         watch = Stopwatch(lambda: None, self._limits.startup_seconds)
         try:
             if self._process is None:
@@ -66,10 +63,8 @@ class Bench:
             self.close()
             raise BenchGone(f"an implementation could not be loaded: {type(error).__name__}") from None
         if isinstance(reply, Failure):
-            raise CourseError(
-                f"an implementation of `{implementation.name}` can't be run: "
-                f"{reply.error.type}: {reply.error.message}"
-            )
+            what = f"{reply.error.type}: {reply.error.message}"
+            raise CourseError(f"an implementation of `{name}` can't be run: {what}")
 
     def answer(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
         """Answer what a stub asks.
