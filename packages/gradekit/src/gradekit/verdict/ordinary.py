@@ -46,7 +46,6 @@ _AGAIN = decided_by_a_person(
     "The test cell `{}` was run again, because a later one had ended the process, and did better than the first time"
 )
 _NEVER_RUN = "The test cell `{}` was handed in without having been run, so it has full marks. A person has to look at it."
-_OUTCOMES = {CellState.TIMED_OUT: CheckOutcome.TIMED_OUT, CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED}
 _ERRORS = {CheckOutcome.TIMED_OUT: "CellTimeoutError", CheckOutcome.KERNEL_DIED: "DeadKernelError"}
 _LINE = re.compile(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)")
 
@@ -209,8 +208,8 @@ def _stopped(run: CellRun | None) -> tuple[CheckOutcome, str] | None:
     """Why a cell did not run to its end; None if it did."""
     if run is None or run.state is CellState.LEFT_OUT:
         return CheckOutcome.BLOCKED, "The cell was not run, since earlier code had ended the Python process."
-    if run.state in _OUTCOMES:
-        return _OUTCOMES[run.state], f"The cell {run.description}."
+    if run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED):
+        return CheckOutcome(run.state), f"The cell {run.description}."
     return None
 
 
