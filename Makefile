@@ -10,7 +10,7 @@ DEMO_OF ?= 02_attention
 # who made the most frequent mistake
 DEMO_STUDENT := dora
 # Submissions must not see this folder, so the packages are installed as copies and reinstalled when they change.
-PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-authoring packages/gradekit-integrity packages/gradekit-lms packages/gradekit-watch packages/gradekit-written
+PACKAGES := $(filter-out packages/transformer-course,$(patsubst %/pyproject.toml,%,$(wildcard packages/*/pyproject.toml)))
 SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc') $(wildcard packages/*/data/share/jupyter/kernels/*/*)
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)
@@ -119,7 +119,8 @@ LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --f
 LOCKED = $$(sed -nE 's/^([a-z0-9-]+)==.*/--no-emit-package \1/p' requirements/course.lock)
 
 lock: $(TOOLS)/ready  ## lock the versions of all packages (FLAGS=--upgrade: newer ones; FLAGS="--upgrade-package nbgrader": one)
-	$(LOCK) --excludes requirements/excluded.txt requirements/course.in packages/*/pyproject.toml --extra pandas --extra report \
+	printf "%s\n" $(PACKAGES:packages/%=%) > $(TOOLS)/ours.txt
+	$(LOCK) --excludes $(TOOLS)/ours.txt --excludes requirements/excluded.txt requirements/course.in packages/*/pyproject.toml --extra report \
 		--group packages/gradekit/pyproject.toml:test --output-file requirements/course.lock
 	for name in extras hub docs peers; do $(LOCK) --constraint requirements/course.lock $(LOCKED) requirements/$$name.in \
 		--output-file requirements/$$name.lock || exit 1; done
@@ -179,7 +180,7 @@ LANGUAGES := packages/gradekit/src/gradekit/languages
 
 texts: setup  ## collect the fixed texts of students' pages for translators, and update the languages
 	pybabel --quiet extract --mapping-file packages/gradekit/babel.cfg --no-location --sort-output --width 100 --project gradekit \
-		--version 0.3 --copyright-holder "the gradekit authors" --output-file $(LANGUAGES)/gradekit.pot packages/gradekit/src/gradekit
+		--version 0.3 --copyright-holder "the gradekit authors" --output-file $(LANGUAGES)/gradekit.pot packages/gradekit/src/gradekit packages/gradekit-authoring/src/gradekit_authoring
 	for file in $(LANGUAGES)/*.po; do pybabel --quiet update --locale $$(basename $$file .po) --no-fuzzy-matching --width 100 \
 		--ignore-obsolete --input-file $(LANGUAGES)/gradekit.pot --output-file $$file; done
 
@@ -197,7 +198,7 @@ $(VENV)/docs: requirements/docs.lock $(VENV)/packages
 	@touch $@
 
 lint: $(FOR_TESTS)  ## check format, style and types
-	ruff format --check . && ruff check . && mypy
+	ruff format --check . && ruff check . && MYPYPATH=$$(echo packages/*/src | tr " " :) mypy
 
 clean:  ## remove the environment, results and pages that can be made again; keep submissions, grades and letters
 	rm -rf $(VENV) $(DEMO) .gradekit/results .gradekit/site .pytest_cache .ruff_cache .mypy_cache build docs/generated

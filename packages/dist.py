@@ -13,16 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "build" / "dist"
-PACKAGES = [
-    "sandbox-kernel",
-    "gradekit",
-    "gradekit-authoring",
-    "gradekit-integrity",
-    "gradekit-lms",
-    "gradekit-watch",
-    "gradekit-written",
-    "transformer-course",
-]
+PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 #: what the course is made of, beside the folders of its assignments
 COURSE = ["nbgrader_config.py", "source", "release"]
 

@@ -16,15 +16,12 @@ ROOT = Path(__file__).resolve().parents[1]
 WHEELS = ROOT / "build" / "dist"
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 NBGRADER = ["0.9.5", "0.9.6"]
-OURS = [
-    "sandbox-kernel",
-    "gradekit",
-    "gradekit-authoring",
-    "gradekit-integrity",
-    "gradekit-lms",
-    "gradekit-watch",
-    "gradekit-written",
-]
+#: all but the course's package, which needs torch
+OURS = sorted(
+    path.parent.name
+    for path in ROOT.glob("packages/*/pyproject.toml")
+    if path.parent.name != "transformer-course"
+)
 EXTRAS = ["pandas", "report", "lti"]
 KERNELS, ORDINARY = "sandbox-kernel/tests/test_kernels.py", "gradekit/tests/test_ordinary.py"
 WATCH = "gradekit-watch/tests/test_watch.py"
@@ -79,7 +76,7 @@ INSTALLED = [python for python in PYTHONS if _starts(python)]
 def _declared() -> list[str]:
     """What the packages need beside each other: named one by one, so that uv takes the oldest of each."""
     lines = set()
-    for name in OURS:  # not the course's package, which needs torch
+    for name in OURS:
         path = ROOT / "packages" / name / "pyproject.toml"
         project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
         extras = project.get("optional-dependencies", {})

@@ -11,16 +11,11 @@ import nbformat
 import pytest
 from nbformat import v4
 
-README = Path(__file__).with_name("gradekit") / "README.md"
-OURS = [
-    "gradekit",
-    "gradekit-authoring",
-    "gradekit-integrity",
-    "gradekit-lms",
-    "gradekit-watch",
-    "gradekit-written",
-    "sandbox-kernel",
-]
+PACKAGES = Path(__file__).parent
+README = PACKAGES / "gradekit" / "README.md"
+OURS = sorted(
+    path.parent.name for path in PACKAGES.glob("*/pyproject.toml") if path.parent.name != "transformer-course"
+)
 SOLUTION = "def squares(n):\n    ### BEGIN SOLUTION\n    return [k * k for k in range(1, n + 1)]\n    ### END SOLUTION"
 ANSWERS = {
     "ada": "def squares(n):\n    return [k**2 for k in range(1, n + 1)]",

@@ -8,14 +8,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ROOT / "docs" / "generated"
+PACKAGES = sorted(path.parent for path in ROOT.glob("packages/*/pyproject.toml"))
+#: the modules of the packages; that of the course is of no use to others
 SOURCES = {
-    "sandbox_kernel": ROOT / "packages" / "sandbox-kernel" / "src" / "sandbox_kernel",
-    "gradekit_authoring": ROOT / "packages" / "gradekit-authoring" / "src" / "gradekit_authoring",
-    "gradekit_integrity": ROOT / "packages" / "gradekit-integrity" / "src" / "gradekit_integrity",
-    "gradekit_lms": ROOT / "packages" / "gradekit-lms" / "src" / "gradekit_lms",
-    "gradekit_watch": ROOT / "packages" / "gradekit-watch" / "src" / "gradekit_watch",
-    "gradekit_written": ROOT / "packages" / "gradekit-written" / "src" / "gradekit_written",
-    "gradekit": ROOT / "packages" / "gradekit" / "src" / "gradekit",
+    folder.name: folder
+    for package in PACKAGES
+    for folder in (package / "src").iterdir()
+    if folder.name != "transformer_course"
 }
 #: how the packages' READMEs, which a package index shows, begin a link to a file
 IN_REPOSITORY = r"https://github\.com/[^/\s]+/[^/\s]+/blob/main/"
@@ -34,7 +33,8 @@ def write_copies() -> None:
 
 
 def write_references() -> None:
-    """Write the pages of all packages."""
+    """Write the pages of all packages, and the part of the first page that lists them."""
+    (GENERATED / "parts" / "packages.md").write_text(pages_of_packages(), encoding="utf-8")
     for package, folder in SOURCES.items():
         parts = [path for path in sorted(folder.iterdir()) if path.name not in NOT_IMPORTED]
         parts = [path for path in parts if path != NOT_IMPORTED_FOLDER]
@@ -43,6 +43,18 @@ def write_references() -> None:
             write_reference(package, part)
         with (GENERATED / "reference" / package / f"{package}.md").open("a", encoding="utf-8") as page:
             page.write(list_of_modules(package, [part for part in parts if part.name != "__init__.py"]))
+
+
+def pages_of_packages() -> str:
+    """The table of contents with the pages of each package."""
+    lines = []
+    for name in (package.name for package in PACKAGES):
+        lines.append(f"{name} <generated/packages/{name}/README>")
+        lines.append(f"Changes in {name} <generated/packages/{name}/CHANGELOG>")
+        if (module := name.replace("-", "_")) in SOURCES:
+            lines.append(f"API of {name} <generated/reference/{module}/{module}>")
+    entries = "\n".join(lines)
+    return f"```{{toctree}}\n:hidden:\n:caption: Packages\n:maxdepth: 1\n\n{entries}\n```\n"
 
 
 def list_of_modules(package: str, parts: list[Path]) -> str:

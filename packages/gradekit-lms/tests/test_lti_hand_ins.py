@@ -88,7 +88,7 @@ def test_a_disk_or_a_gradebook_that_fails_is_said_and_nothing_is_half_there(lti,
     ada = Browser(lti.lms, "ada")
     page = ada.open()
     with monkeypatch.context() as patched:
-        patched.setattr("gradekit_lms.hand_in_store.os.rename", lambda *_: os.write(-1, b""))
+        patched.setattr("gradekit_watch.hand_in_store.os.rename", lambda *_: os.write(-1, b""))
         refused(ada.hand_in(page, lti.notebook()), 503, "nothing was handed in. Try again later")
     assert lti.uploads() == [] and not any(lti.store.unfinished.glob("*"))
     (lti.course.root / "gradebook.db").rename(lti.course.root / "elsewhere.db")

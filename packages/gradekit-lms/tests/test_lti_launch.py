@@ -20,6 +20,7 @@ from gradekit_lms.lti.launches import SKEW_SECONDS, Seals, Tool
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import LtiStore
 
+from ...gradekit.tests.ports import free_port
 from ...gradekit.tests.tiny_course import TinyCourse
 from .lti_platform import (
     CLAIM,
@@ -37,7 +38,6 @@ from .lti_platform import (
     serving,
     value_of,
 )
-from .ports import free_port
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Score, Target
 from gradekit_lms.lti.scores import GradeSender
 
+from ...gradekit.tests.ports import free_port
 from .lti_platform import CLIENT, LEARNER, NAME, TEACHER, Browser, Course, Link, Lms, said
-from .ports import free_port
 
 WRONG = "def double(x):\n    return x"
 PATIENCE = 120.0

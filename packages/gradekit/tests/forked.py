@@ -30,7 +30,7 @@ PRELOADED = (
     *("nbgrader.apps.nbgraderapp", "gradekit.cli", "gradekit.nbgrader_plugin", "gradekit_authoring.doctor"),
     *(
         "gradekit.grading.autograde",
-        "gradekit.grading.regrade",
+        "gradekit_authoring.regrade",
         "gradekit.verdict.grade",
         "gradekit_authoring.audit",
     ),

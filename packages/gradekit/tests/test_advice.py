@@ -23,16 +23,14 @@ from .needs import mostly_slow
 from .tiny_course import RIGHT, TinyCourse
 
 PACKAGES = Path(__file__).parents[2]
+#: a file of gradekit is named by its path in it, and others by that in their package's sources
 SOURCES = (
     PACKAGES / "gradekit/src/gradekit",
-    PACKAGES / "gradekit-authoring/src",
-    PACKAGES / "gradekit-integrity/src",
-    PACKAGES / "gradekit-lms/src",
-    PACKAGES / "gradekit-watch/src",
-    PACKAGES / "gradekit-written/src",
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
+    *sorted(PACKAGES.glob("gradekit-*/src")),
 )
-#: the tests of gradekit-lms
+#: the tests of the packages that depend on gradekit
+GIT = "../../gradekit-git/tests"
 LMS = "../../gradekit-lms/tests"
 AUTHORING = "../../gradekit-authoring/tests"
 WATCH = "../../gradekit-watch/tests"
@@ -228,15 +226,19 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("cli/autograding.py", "nbgrader generate_assignment NAME --force"): Situation(
         empty_gradebook, "gradekit autograde"
     ),
-    ("cli/reporting.py", GENERATE): (
-        Situation(not_in_gradebook, "gradekit deadline 01_double"),
-        Situation(not_in_gradebook, "gradekit revise 01_double"),
+    ("cli/reporting.py", GENERATE): Situation(not_in_gradebook, "gradekit deadline 01_double"),
+    ("cli/reporting.py", "gradekit autograde {} --force"): Elsewhere(
+        "test_exchange.py::test_both_grading_commands_deduct_the_same_for_lateness"
     ),
-    ("cli/reporting.py", "gradekit autograde {} --force"): (
-        Elsewhere("test_exchange.py::test_both_grading_commands_deduct_the_same_for_lateness"),
-        Elsewhere("test_revise.py::test_what_people_wrote_stays_when_the_submissions_are_graded_again"),
+    ("gradekit_authoring/cli/changing.py", GENERATE): Situation(
+        not_in_gradebook, "gradekit revise 01_double"
     ),
-    ("cli/reporting.py", "nbgrader generate_assignment"): NotRun("what the command replaces"),
+    ("gradekit_authoring/cli/changing.py", "gradekit autograde {} --force"): Elsewhere(
+        f"{AUTHORING}/test_revise.py::test_what_people_wrote_stays_when_the_submissions_are_graded_again"
+    ),
+    ("gradekit_authoring/cli/changing.py", "nbgrader generate_assignment"): NotRun(
+        "what the command replaces"
+    ),
     ("cli/reporting.py", "gradekit autograde"): Situation(handed_in, "gradekit report"),
     ("gradekit_written/cli.py", "gradekit autograde"): Situation(
         handed_in, "gradekit deal 01_double --to a,b"
@@ -284,19 +286,19 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
-    ("gradekit_lms/hand_in_store.py", "gradekit deadline {} TIME --student {}"): (
-        Elsewhere(f"{LMS}/test_git_watch.py"),
+    ("gradekit_watch/hand_in_store.py", "gradekit deadline {} TIME --student {}"): (
+        Elsewhere(f"{GIT}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
-    ("gradekit_lms/hand_in_store.py", "gradekit deadline ASSIGNMENT TIME --student STUDENT"): (
-        Elsewhere(f"{LMS}/test_git_watch.py"),
+    ("gradekit_watch/hand_in_store.py", "gradekit deadline ASSIGNMENT TIME --student STUDENT"): (
+        Elsewhere(f"{GIT}/test_git_watch.py"),
         Elsewhere(f"{LMS}/test_lti_watch.py"),
     ),
-    ("gradekit_lms/hand_in_store.py", "nbgrader db student add {}"): Elsewhere(
-        f"{LMS}/test_git_misuse.py::test_a_name_like_one_in_the_gradebook_is_left_to_a_person"
+    ("gradekit_watch/hand_in_store.py", "nbgrader db student add {}"): Elsewhere(
+        f"{GIT}/test_git_misuse.py::test_a_name_like_one_in_the_gradebook_is_left_to_a_person"
     ),
     ("cli/__init__.py", "gradekit init"): Elsewhere("test_starting.py"),
-    ("course/language.py", "gradekit requests"): Elsewhere(f"{LMS}/test_requests.py"),
+    ("course/language.py", "gradekit requests"): Elsewhere(f"{AUTHORING}/test_requests.py"),
     ("gradekit_integrity/cli/defend.py", "gradekit defend {}"): Elsewhere(f"{INTEGRITY}/test_defend.py"),
     ("gradekit_integrity/cli/defend.py", "nbgrader generate_feedback {} --force"): Elsewhere(
         f"{INTEGRITY}/test_defend.py"
@@ -313,14 +315,16 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_integrity/cli/defend.py", "gradekit defend {} {} --exercise {}"): Elsewhere(
         f"{INTEGRITY}/test_defend_marking.py"
     ),
-    ("gradekit_lms/cli/answering.py", "gradekit requests {} --uphold {} {}"): Elsewhere(
-        f"{LMS}/test_requests.py"
+    ("gradekit_authoring/cli/answering.py", "gradekit requests {} --uphold {} {}"): Elsewhere(
+        f"{AUTHORING}/test_requests.py"
     ),
-    ("gradekit_lms/cli/answering.py", "nbgrader generate_feedback {} --force"): Elsewhere(
-        f"{LMS}/test_requests.py"
+    ("gradekit_authoring/cli/answering.py", "nbgrader generate_feedback {} --force"): Elsewhere(
+        f"{AUTHORING}/test_requests.py"
     ),
     ("gradekit_lms/cli/options_of_watch.py", "gradekit lti"): Elsewhere(f"{LMS}/test_lti_watch.py"),
-    ("gradekit_lms/requests.py", "gradekit autograde"): Situation(handed_in, "gradekit requests 01_double"),
+    ("gradekit_authoring/requests.py", "gradekit autograde"): Situation(
+        handed_in, "gradekit requests 01_double"
+    ),
     ("gradekit_lms/sync/incoming.py", "nbgrader db student add ID --lms-user-id NUMBER"): Elsewhere(
         f"{LMS}/test_sync.py"
     ),

@@ -1,6 +1,7 @@
 """gradekit without the packages that depend on it: they may be missing, and its own commands are all there."""
 
 import argparse
+import re
 import subprocess
 import sys
 import tomllib
@@ -9,28 +10,31 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.cli import Commands, main
+from gradekit.cli import _COMPANIONS, Commands, main
+from gradekit_watch.cli import _COMPANIONS as COMPANIONS_OF_WATCH
 
 PACKAGES = Path(__file__).parents[2]
+PROJECTS = [
+    tomllib.loads(path.read_text())["project"] for path in sorted(PACKAGES.glob("gradekit-*/pyproject.toml"))
+]
 #: hides the packages that bring commands of their own, then imports every module of gradekit and runs a command
 ALONE = """
 import importlib.metadata, pkgutil, sys
-
-OTHERS = ("gradekit_authoring", "gradekit_integrity", "gradekit_lms", "gradekit_watch", "gradekit_written")
-
-
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in OTHERS:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+from importlib.machinery import PathFinder
 
 
-sys.meta_path.insert(0, Hidden())
+class Hidden(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.startswith("gradekit_") else super().find_spec(name, path, target)
+
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Hidden
 found = importlib.metadata.entry_points
 
 
 def entry_points(**wanted):
-    return [point for point in found(**wanted) if point.module.split(".")[0] not in OTHERS]
+    return [point for point in found(**wanted) if not point.module.startswith("gradekit_")]
 
 
 importlib.metadata.entry_points = entry_points
@@ -39,7 +43,7 @@ import gradekit
 for module in pkgutil.walk_packages(gradekit.__path__, "gradekit."):
     if ".template" not in module.name and not module.name.endswith("__main__"):
         __import__(module.name)
-assert not [name for name in sys.modules if name.startswith(OTHERS)]
+assert not [name for name in sys.modules if name.startswith("gradekit_")]
 from gradekit.cli import main
 
 raise SystemExit(main(sys.argv[1:]))
@@ -47,12 +51,13 @@ raise SystemExit(main(sys.argv[1:]))
 #: in this order, which is that of an instructor's work
 TO_BEGIN = ("demo", "init")
 OF_A_CLASS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written", "deal")
+CHANGES = ("regrade", "revise")
 FOR_AUTHORS = ("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt")
-FROM_COMPANIONS = {*TO_BEGIN, "watch", *OF_A_CLASS, *FOR_AUTHORS}
+FROM_COMPANIONS = {*TO_BEGIN, *CHANGES, "watch", *OF_A_CLASS, *FOR_AUTHORS}
 COMMANDS = [
     *TO_BEGIN,
     *("help", "learn"),
-    *("autograde", "regrade", "revise", "deadline", "extend", "watch", "table", "report", "comment"),
+    *("autograde", *CHANGES, "deadline", "extend", "watch", "table", "report", "comment"),
     *OF_A_CLASS,
     *FOR_AUTHORS,
 ]
@@ -83,6 +88,16 @@ def test_the_name_of_an_entry_point_lists_the_commands_that_it_adds(point):
     assert added.names == point.name.partition("_")[2].split(".")
 
 
+def test_the_package_of_each_command_is_known_where_it_is_missing():
+    brought = {
+        command: each["name"]
+        for each in PROJECTS
+        for point in each["entry-points"].get("gradekit.commands", ())
+        for command in point.partition("_")[2].split(".")
+    }
+    assert brought == _COMPANIONS
+
+
 @pytest.mark.parametrize("command", ["--help", "table 01_double"])
 @pytest.mark.slow
 def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_class):
@@ -100,18 +115,50 @@ def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_c
     [
         ("viva 01_double --seed 1 --help", "gradekit-integrity"),
         ("watch --folder", "gradekit-watch"),
+        ("revise 01_double --rename a=b", "gradekit-authoring"),
         ("lti --status", "gradekit-lms"),
         ("deal 01_double --to ann,bob", "gradekit-written"),
     ],
 )
 def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(command, package, tmp_path):
-    run = [sys.executable, "-c", ALONE, *command.split()]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    metadata = tomllib.loads((PACKAGES / package / "pyproject.toml").read_text())["project"]
-    needed = [line.partition(">")[0] for line in metadata["dependencies"] if line.startswith("gradekit-")]
-    folders = " ".join(f"./packages/{name}" for name in (*needed, package))
-    assert done.stderr == (
-        f"gradekit: {command.split()[0]} is a command of {package}, which is not installed: "
-        f"`pip install {folders}` in the folder with gradekit's sources\n"
+    assert refusal(ALONE, command, tmp_path) == (
+        f"gradekit: {command.split()[0]} is a command of {package}, which is not installed: {remedy(package)}\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [
+        ("watch 01_double --once --git roster.csv --json", "gradekit-git"),
+        ("watch --http=keys.csv", "gradekit-git"),
+        ("watch --lti", "gradekit-lms"),
+    ],
+)
+def test_a_way_of_a_package_that_is_missing_says_which_one_it_is(command, package, tmp_path):
+    (option,) = re.findall("--(?:git|http|lti)", command)
+    script = ALONE.replace("gradekit_", package.replace("-", "_"))
+    assert refusal(script, command, tmp_path) == (
+        f"gradekit: {option} is an option of {package}, which is not installed: {remedy(package)}\n"
+    )
+
+
+def test_the_package_of_each_way_is_known_where_it_is_missing():
+    brought = {
+        way: each["name"] for each in PROJECTS for way in each["entry-points"].get("gradekit.ways", ())
+    }
+    assert brought == COMPANIONS_OF_WATCH
+
+
+def refusal(script: str, command: str, folder: Path) -> str:
+    """What the command says when it ends with the exit code 2."""
+    run = [sys.executable, "-c", script, *command.split()]
+    done = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    return done.stderr
+
+
+def remedy(package: str) -> str:
+    (lines,) = (each["dependencies"] for each in PROJECTS if each["name"] == package)
+    needed = [line.partition(">")[0] for line in lines if line.startswith("gradekit-")]
+    folders = " ".join(f"./packages/{name}" for name in (*needed, package))
+    return f"`pip install {folders}` in the folder with gradekit's sources"

@@ -25,19 +25,19 @@ from .test_attempt_line import NOON, Student
 
 PACKAGE = Path(__file__).parents[1]
 SOURCE = PACKAGE / "src" / "gradekit"
+#: writes letters about new scores, whose texts are in the same catalogues
+AUTHORING = PACKAGE.with_name("gradekit-authoring") / "src" / "gradekit_authoring"
 TEMPLATE = SOURCE / "page" / "templates" / "feedback.html.j2"
 INSTALLED = Path(gradekit.__file__).parent / "languages"
 LANGUAGES = sorted((SOURCE / "languages").glob("*.po"))
 #: the modules with fixed texts of the page and of letters
 PAGE_MODULES = [
-    *(f"page/{name}" for name in ("check_table", "headings", "markdown", "page_parts")),
-    *(
-        "nbgrader_plugin/feedback",
-        "attempts/attempt_line",
-        "attempts/__init__",
-        "report/letters",
-        "verdict/results",
-    ),
+    *(SOURCE / "page" / f"{name}.py" for name in ("check_table", "headings", "markdown", "page_parts")),
+    SOURCE / "nbgrader_plugin" / "feedback.py",
+    SOURCE / "attempts" / "attempt_line.py",
+    SOURCE / "attempts" / "__init__.py",
+    SOURCE / "verdict" / "results.py",
+    AUTHORING / "letters.py",
 ]
 MARKS = {"_", "N_", "ngettext", "gettext"}
 #: text for people: two words, or one that begins with a capital letter
@@ -58,7 +58,8 @@ def extracted() -> set[object]:
     """What `pybabel extract` finds."""
     with (PACKAGE / "babel.cfg").open() as file:
         methods, options = parse_mapping_cfg(file)
-    return {message for *_, message, _, _ in extract_from_dir(SOURCE, methods, options)}
+    folders = SOURCE, AUTHORING
+    return {message for folder in folders for *_, message, _, _ in extract_from_dir(folder, methods, options)}
 
 
 def is_for_people(text: str) -> bool:
@@ -114,9 +115,9 @@ def test_the_template_of_the_catalogue_has_every_marked_text():
     assert "Try it yourself" in extracted() and "What to look at first" in extracted()
 
 
-@pytest.mark.parametrize("module", PAGE_MODULES)
+@pytest.mark.parametrize("module", PAGE_MODULES, ids=lambda path: path.stem)
 def test_no_module_of_the_page_has_a_fixed_text_that_is_not_marked(module):
-    assert unmarked_in_module((SOURCE / f"{module}.py").read_text()) == []
+    assert unmarked_in_module(module.read_text()) == []
 
 
 def test_no_template_of_the_page_has_a_fixed_text_that_is_not_marked():

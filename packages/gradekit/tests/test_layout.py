@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +15,7 @@ PACKAGES = Path(__file__).parents[2]
 GRADEKIT = PACKAGES / "gradekit" / "src" / "gradekit"
 SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
 #: packages that depend on gradekit, which doesn't know them
-COMPANIONS = [
-    PACKAGES / "gradekit-authoring" / "src" / "gradekit_authoring",
-    PACKAGES / "gradekit-integrity" / "src" / "gradekit_integrity",
-    PACKAGES / "gradekit-lms" / "src" / "gradekit_lms",
-    PACKAGES / "gradekit-watch" / "src" / "gradekit_watch",
-    PACKAGES / "gradekit-written" / "src" / "gradekit_written",
-]
+COMPANIONS = sorted(PACKAGES.glob("gradekit-*/src/gradekit_*"))
 ALL = [SANDBOX_KERNEL, GRADEKIT, *COMPANIONS]
 #: bottom to top; a module imports only from its own room and those before it
 ORDER = [
@@ -43,7 +38,11 @@ ORDER = [
 
 def imported(path: Path) -> Iterator[str]:
     """The dotted names that a file imports."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    return imported_by(path.read_text())
+
+
+def imported_by(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -86,14 +85,40 @@ def test_the_page_about_the_architecture_lists_the_rooms_in_this_order():
     assert [path for path in named if not (GRADEKIT / path).is_file()] == []
 
 
+def test_that_page_says_how_large_packages_may_be_and_what_each_needs_of_the_others():
+    page = (PACKAGES.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition("| package |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| (.*)\|$", table, re.M)
+    assert {name for name, _, _ in rows} == {folder.name for folder in ALL}
+    for folder in ALL:
+        ((most, needed),) = [(most, needed) for name, most, needed in rows if name == folder.name]
+        texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.py")]
+        count = sum(bool(line.strip()) for text in texts for line in text.splitlines())
+        assert count < int(most.replace(",", "")), folder.name
+        used = {name.split(".")[0] for path in folder.rglob("*.py") for name in imported(path)}
+        declared = set(re.findall(r"\w+", needed))
+        assert used & {other.name for other in ALL} - {folder.name} <= declared, folder.name
+        metadata = tomllib.loads((folder.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+        lines = metadata["project"]["dependencies"]
+        names = {line.partition(">")[0].replace("-", "_") for line in lines}
+        assert names & {other.name for other in ALL} == declared, folder.name
+
+
+def sent_with_codecs() -> dict[str, str]:
+    """Names and texts of the modules that are sent for values of other libraries."""
+    return {name: text for _, texts in kernel_texts().values() for name, text in texts}
+
+
 def test_what_is_sent_into_the_kernel_imports_nothing_else_of_gradekit():
-    for path in (GRADEKIT / "inside").glob("*.py"):
-        assert rooms(path) <= {"inside"}, path
+    texts = {str(path): path.read_text() for path in (GRADEKIT / "inside").glob("*.py")}
+    for name, text in (texts | sent_with_codecs()).items():
+        ours = {found for found in imported_by(text) if found.startswith("gradekit")}
+        assert all(found.startswith("gradekit.inside.") for found in ours), name
 
 
 def test_that_folder_has_what_is_sent_and_nothing_else():
     sent = {f"gradekit.inside.{name}" for name in channel.PARTS}
-    sent |= {name for _, texts in kernel_texts().values() for name, _ in texts}
+    sent |= {name for name in sent_with_codecs() if name.startswith("gradekit.")}
     assert sent == {f"gradekit.inside.{path.stem}" for path in (GRADEKIT / "inside").glob("[!_]*.py")}
 
 

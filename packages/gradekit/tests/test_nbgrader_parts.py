@@ -19,14 +19,9 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import TraitType
 
-import gradekit
-import gradekit_authoring
-import gradekit_integrity
-import gradekit_lms
-import gradekit_watch
-import gradekit_written
-
-OURS = (gradekit, gradekit_authoring, gradekit_integrity, gradekit_lms, gradekit_watch, gradekit_written)
+PACKAGES = Path(__file__).parents[2]
+#: gradekit and those that depend on it
+OURS = [importlib.import_module(path.name) for path in sorted(PACKAGES.glob("gradekit*/src/gradekit*"))]
 
 #: functions and classes that we import
 IMPORTED = {

@@ -4,6 +4,8 @@ import sys
 
 import nbformat
 import pytest
+from nbgrader.apps.zipcollectapp import ZipCollectApp
+from nbgrader.plugins import ExtractorPlugin
 from nbgrader.preprocessors import Execute, LimitOutput, SaveAutoGrades
 from traitlets.config import Config
 
@@ -12,6 +14,7 @@ from gradekit.course.configuration import read_configuration
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.steps import RepairCells, RunChecks, SaveScores
+from gradekit_lms.archives import HarmlessExtractor
 
 from .forked import run_forked
 from .plain_course import PlainCourse
@@ -72,6 +75,14 @@ def test_own_settings_of_the_log_and_an_own_extractor_stay():
     config = configured(change)
     assert set(config.NbGrader.logging_config["handlers"]) == {"console", "file"}
     assert config.ZipCollectApp.extractor_plugin == "mine.Extractor"
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_archives_are_unpacked_by_the_package_for_downloads_if_it_is_there(installed, monkeypatch):
+    if not installed:
+        monkeypatch.setattr("gradekit.nbgrader_plugin.find_spec", lambda name: None)
+    app = ZipCollectApp(config=configured(lambda c: None))
+    assert app.extractor_plugin is (HarmlessExtractor if installed else ExtractorPlugin)
 
 
 @pytest.mark.parametrize("timeout", [None, -1])

@@ -164,6 +164,10 @@ def test_versions_belong_to_the_key(empty_class, monkeypatch):
     assert changed(before, key(empty_class)) == (True, set())
 
 
+def test_packages_with_codecs_are_among_the_versions():
+    assert {"gradekit", "gradekit_data", "sandbox_kernel"} <= result_cache.versions().keys()
+
+
 def test_of_the_submission_only_sources_marks_and_tags_count(empty_class):
     before = key(empty_class)
     same = empty_class.answer(RIGHT, HALF)

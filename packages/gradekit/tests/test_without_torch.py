@@ -146,15 +146,7 @@ def bare_python(tmp_path_factory) -> Path:
     python = folder / "venv" / "bin" / "python"
     here = Path(sysconfig.get_path("purelib"))
     there = next((folder / "venv" / "lib").glob("python3*")) / "site-packages"
-    ours = (
-        "gradekit",
-        "gradekit_authoring",
-        "gradekit_integrity",
-        "gradekit_lms",
-        "gradekit_watch",
-        "gradekit_written",
-        "sandbox_kernel",
-    )
+    ours = [path.name for path in PACKAGES.glob("*/src/*")]
     for path in here.iterdir():
         name = path.name.split("-")[0]
         if name in (*MISSING, *ours, "__pycache__") or path.suffix == ".pth":
@@ -164,7 +156,7 @@ def bare_python(tmp_path_factory) -> Path:
         else:
             link(str(path), str(there / path.name))
     sources = folder / "sources"  # building leaves files beside a package
-    for name in ("sandbox-kernel", "gradekit", "gradekit-authoring"):
+    for name in ("sandbox-kernel", "gradekit", "gradekit-authoring", "gradekit-data"):
         ignored = shutil.ignore_patterns("tests", "bench", "build", "*.egg-info", "__pycache__")
         shutil.copytree(PACKAGES / name, sources / name, ignore=ignored)
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]

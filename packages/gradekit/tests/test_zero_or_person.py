@@ -9,7 +9,7 @@ import pytest
 from .test_code_elsewhere import CASES
 from .test_written_answers import FORMS
 
-TESTS = Path(__file__).parent
+PACKAGES = Path(__file__).parents[2]
 DOCS = Path(__file__).parents[3] / "docs" / "grading.md"
 CODE = "test_code_elsewhere::test_the_score_is_that_of_the_tests_unless_something_is_uncertain"
 WRITTEN = "test_written_answers::test_an_answer_in_an_odd_place_has_no_score_and_needs_manual_grading"
@@ -110,6 +110,7 @@ def test_every_row_has_its_test():
 @pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN.keys())
 def test_the_test_is_there(shown):
     module, name, case = re.fullmatch(r"(\w+)::(\w+)(?:\[(.*)\])?", shown).groups()
-    tree = ast.parse((TESTS / f"{module}.py").read_text())
+    (file,) = PACKAGES.glob(f"*/tests/{module}.py")
+    tree = ast.parse(file.read_text())
     assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert case is None or case in CASES or case in FORMS

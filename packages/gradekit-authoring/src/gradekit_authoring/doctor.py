@@ -47,6 +47,7 @@ _SPARE = 2  # GiB of memory, and of disk
 _EXTRAS = {
     "distributed": "grading on several machines (`gradekit help scaling`)",
     "psycopg2-binary": "a gradebook in PostgreSQL (`gradekit help scaling`)",
+    "gradekit-data": "checks that compare values of pandas or look at figures",
     "seaborn": '`gradekit report`; `pip install "gradekit[report]"`',
 }
 

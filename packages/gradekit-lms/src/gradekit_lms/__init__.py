@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradekit.nbgrader_plugin.archives import HarmlessExtractor
+    from gradekit_lms.archives import HarmlessExtractor
     from gradekit_lms.exports import CanvasExport, GradescopeExport, MoodleExport, TableExport
     from gradekit_lms.products import CanvasCollector, GradescopeCollector, MoodleCollector
 
@@ -27,7 +27,7 @@ __all__ = [
 _FROM = {
     "Collector": "gradekit_lms.products",
     "Export": "gradekit_lms.exports",
-    "Extractor": "gradekit.nbgrader_plugin.archives",
+    "Extractor": "gradekit_lms.archives",
 }
 
 

@@ -13,8 +13,8 @@ from pathlib import Path, PurePath
 
 from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.printing import printable
-from gradekit.nbgrader_plugin.archives import archive_of
 from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP, stem_and_copy
+from gradekit_lms.archives import archive_of
 
 #: lines below a heading that are printed
 _PRINTED = 20

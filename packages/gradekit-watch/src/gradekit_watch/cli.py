@@ -3,11 +3,11 @@
 import argparse
 from collections.abc import Iterator
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
-from gradekit.cli import Commands, course_and_assignments, course_of, print_lines
+from gradekit.cli import Commands, course_and_assignments, course_of, not_installed, print_lines
 from gradekit.cli.autograding import require_plugged_in, start_server
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: entry points of packages that bring hand-ins in other ways, as described in `gradekit_watch.ways`
 _WAYS = "gradekit.ways"
+#: ways that pages name, and the packages that bring them
+_COMPANIONS = {"git": "gradekit-git", "http": "gradekit-git", "lti": "gradekit-lms"}
 _DESCRIPTION = """\
 Grade each hand-in when it arrives, write it into the gradebook, and release its feedback page.
 
@@ -45,10 +47,26 @@ def add(commands: Commands) -> None:
     added.add_flag("--status", "show what the running command is doing, and exit")
     added.add_flag("--json", "print one JSON object per line")
     added.set_defaults(way=None)
-    for point in sorted(entry_points(group=_WAYS), key=lambda point: point.name):
-        point.load()(added, where)
+    points = {point.name: point for point in entry_points(group=_WAYS)}
+    for name in sorted({*points, *_COMPANIONS}):
+        if name in points:
+            points[name].load()(added, where)
+        else:
+            where.add_argument(f"--{name}", nargs="?", action=_Missing, help=argparse.SUPPRESS)
     added.add_workers("submissions graded at a time", at_most=4)
     added.add_sandbox()
+
+
+class _Missing(argparse.Action):
+    """Says which package brings this option, whatever else the command line has."""
+
+    def __call__(
+        self, parser: object, options: argparse.Namespace, value: object, option: Any = None
+    ) -> None:
+        def refuse(_: argparse.Namespace) -> NoReturn:
+            raise not_installed(f"{option} is an option", _COMPANIONS[self.dest])
+
+        options.run = refuse
 
 
 def _watch(options: argparse.Namespace) -> int:

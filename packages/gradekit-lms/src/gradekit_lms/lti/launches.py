@@ -31,8 +31,8 @@ from pylti1p3.tool_config.dict import ToolConfDict
 
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
-from gradekit_lms.hand_in_store import log_line
 from gradekit_lms.lti.lti_settings import LtiHandIns
+from gradekit_watch.hand_in_store import log_line
 
 #: clocks of platforms and this one may differ by this much
 SKEW_SECONDS = 60

@@ -8,7 +8,7 @@ from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import require_known, require_listen
+from gradekit_watch.course_settings import require_known, require_listen
 
 _NEEDED = ("client_id", "auth_login_url", "auth_token_url", "key_set_url", "deployment_ids")
 _KNOWN = {*_NEEDED, "auth_audience", "context_ids"}

@@ -11,7 +11,7 @@ from gradekit.attempts import file_name
 from gradekit.course.files import read_json, write_json
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable, quoted
-from gradekit_lms.hand_in_store import HandInStore, Kept, digest, in_utc
+from gradekit_watch.hand_in_store import HandInStore, Kept, digest, in_utc
 
 _STEP = timedelta(milliseconds=1)
 

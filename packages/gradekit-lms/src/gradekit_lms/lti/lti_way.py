@@ -10,10 +10,10 @@ from gradekit.attempts import AttemptRules, Attempts, Page, Shows, attempt_that_
 from gradekit.course.files import read_json, write_json
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.check_table import result_as_shown
-from gradekit_lms.hand_in_store import StoredSource
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import LtiStore, PageScore, Upload
 from gradekit_watch.arrivals import time_of
+from gradekit_watch.hand_in_store import StoredSource
 from gradekit_watch.ways import PageOf, Sink, Way
 
 _SCORE = "score.json"

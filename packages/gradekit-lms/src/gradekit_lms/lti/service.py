@@ -33,8 +33,14 @@ from gradekit.course import CourseError
 from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.bounded_http import bound_server, host_and_port
-from gradekit_lms.hand_in_store import (
+from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
+from gradekit_lms.lti.lti_settings import LtiHandIns
+from gradekit_lms.lti.lti_store import Class, LtiStore, Target, Upload
+from gradekit_lms.lti.pages import WAITS, Pages, Sessions, SignedIn
+from gradekit_lms.lti.people import STUDENT_ROLES, People, Unknown
+from gradekit_lms.lti.scores import GradeSender
+from gradekit_watch.bounded_http import bound_server, host_and_port
+from gradekit_watch.hand_in_store import (
     SAME_NAME,
     RequestRefused,
     files_digest,
@@ -43,12 +49,6 @@ from gradekit_lms.hand_in_store import (
     log_line,
     require_files,
 )
-from gradekit_lms.lti.launches import CLAIM, Form, Launch, Tool, has_role
-from gradekit_lms.lti.lti_settings import LtiHandIns
-from gradekit_lms.lti.lti_store import Class, LtiStore, Target, Upload
-from gradekit_lms.lti.pages import WAITS, Pages, Sessions, SignedIn
-from gradekit_lms.lti.people import STUDENT_ROLES, People, Unknown
-from gradekit_lms.lti.scores import GradeSender
 
 _SMALL_BYTES = 2**18
 _SMALL_SECONDS = 15.0

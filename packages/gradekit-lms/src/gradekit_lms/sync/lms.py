@@ -17,8 +17,8 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.printing import did_you_mean
 from gradekit.grading.running_course import RunningCourse
-from gradekit_lms.course_settings import require_known, secret_in
 from gradekit_lms.sync import LMS_TOKEN
+from gradekit_watch.course_settings import require_known, secret_in
 
 #: what has to be said, below headings
 Notes = defaultdict[str, list[str]]

@@ -204,7 +204,12 @@ def from_stored(key: str, array: Array) -> Any:
     if not key.endswith(PACKED):
         return array
     stream = BytesIO(to_numpy(array).tobytes())
-    return decode(receive(stream.read)[1])
+    try:
+        return decode(receive(stream.read)[1])
+    except MessageError as error:
+        if isinstance(error.__cause__, CourseError):  # it needs a codec that isn't installed
+            raise error.__cause__ from None
+        raise
 
 
 class Reference:

@@ -2,7 +2,7 @@
 
 Its commands are added by functions that the entry points `gradekit.commands` name: those here, and those of packages that
 are installed beside this one. The name of an entry point is its place in the list of commands and the commands that it
-adds, as in `010_autograde.regrade`. Only the module of the command that is run is imported; for `--help` and a shell's
+adds, as in `020_deadline.extend`. Only the module of the command that is run is imported; for `--help` and a shell's
 completion, it is all of them. Modules here import anything large only when a command runs, so `--help` is quick.
 """
 
@@ -40,16 +40,30 @@ _GROUP = "gradekit.commands"
 #: commands that messages and pages name, and the packages that bring them
 _COMPANIONS = {
     **dict.fromkeys(
-        ("demo", "init", "audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),
+        (
+            "demo",
+            "init",
+            "audit",
+            "record",
+            "earlier",
+            "standalone",
+            "samples",
+            "new",
+            "doctor",
+            "adopt",
+            "regrade",
+            "revise",
+        ),
         "gradekit-authoring",
     ),
+    "requests": "gradekit-authoring",
     "watch": "gradekit-watch",
-    **dict.fromkeys(("return", "lms", "lti", "requests"), "gradekit-lms"),
+    **dict.fromkeys(("return", "lms", "lti"), "gradekit-lms"),
     **dict.fromkeys(("similar", "viva", "defend"), "gradekit-integrity"),
     **dict.fromkeys(("written", "deal"), "gradekit-written"),
 }
 #: what one of them needs of the others, since none is on an index
-_NEEDED = {"gradekit-lms": ("gradekit-watch",)}
+_NEEDED = dict.fromkeys(("gradekit-git", "gradekit-lms"), ("gradekit-watch",))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -223,11 +237,7 @@ class Commands:
         """Unless the command is there, say which package brings it, whatever its arguments are."""
 
         def refuse(options: argparse.Namespace) -> NoReturn:
-            folders = " ".join(f"./packages/{each}" for each in (*_NEEDED.get(package, ()), package))
-            raise CourseError(
-                f"{name} is a command of {package}, which is not installed: "
-                f"`pip install {folders}` in the folder with gradekit's sources"
-            )
+            raise not_installed(f"{name} is a command", package)
 
         if name not in self._parsers.choices:
             added = self._parsers.add_parser(name, add_help=False, prefix_chars="\0")
@@ -245,6 +255,15 @@ class Commands:
         added = self.add(name, run, text)
         added.add_names(nargs=1)
         return added
+
+
+def not_installed(what: str, package: str) -> CourseError:
+    """Says how to install the package that brings something, such as "x is a command"."""
+    folders = " ".join(f"./packages/{each}" for each in (*_NEEDED.get(package, ()), package))
+    return CourseError(
+        f"{what} of {package}, which is not installed: "
+        f"`pip install {folders}` in the folder with gradekit's sources"
+    )
 
 
 def _assignments_here(parsed_args: argparse.Namespace, **_: object) -> list[str]:

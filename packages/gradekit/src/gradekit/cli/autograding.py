@@ -1,17 +1,24 @@
-"""Commands that grade: autograde and regrade."""
+"""The command that grades, autograde, and what others that grade share with it."""
 
 import argparse
 import contextlib
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gradekit.cli import Commands, course_and_assignments, print_json, print_lines, progress_lines
+from gradekit.cli import (
+    Command,
+    CommandParser,
+    Commands,
+    course_and_assignments,
+    print_json,
+    print_lines,
+    progress_lines,
+)
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
-from gradekit.course.printing import counted, first_of, printable, quoted
+from gradekit.course.printing import first_of, printable, quoted
 
 if TYPE_CHECKING:
     from gradekit.course import Assignment
@@ -25,38 +32,39 @@ _MAX_NAMES = 5
 
 
 def add(commands: Commands) -> None:
-    for name, run, text in [
-        ("autograde", _autograde, "grade new submissions in submitted/, several at a time"),
-        ("regrade", _regrade, "grade again where checks have changed, and list the scores that change"),
-    ]:
-        added = commands.add_for_assignments(name, run, text)
-        added.add_workers()
-        added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
-        added.add_sandbox()
-        added.add_flag("--fresh", "do not use the result cache")
-        added.add_argument(
-            "--student",
-            action="append",
-            default=[],
-            metavar="ID",
-            help="grade only this student's work; may be repeated, have several ids with commas between them, or be a "
-            "pattern such as 'a*'",
-        )
-        added.add_flag("--quiet", "no progress bar, and nothing about assignments where there is nothing new")
-        added.add_flag(
-            "--strict",
-            "exit with 1 if a person has to look at anything new; without this, only if the grader could not "
-            "grade a submission",
-        )
-        if run is _autograde:
-            added.add_flag("--force", "autograde all submissions, not only new ones")
-            added.add_json()
-        else:
-            added.add_flag("--dry-run", "list the changes without making them")
+    added = add_grading_command(
+        commands, "autograde", _autograde, "grade new submissions in submitted/, several at a time"
+    )
+    added.add_flag("--force", "autograde all submissions, not only new ones")
+    added.add_json()
+
+
+def add_grading_command(commands: Commands, name: str, run: Command, text: str) -> CommandParser:
+    """Add a command that grades; return it, for options of its own."""
+    added = commands.add_for_assignments(name, run, text)
+    added.add_workers()
+    added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
+    added.add_sandbox()
+    added.add_flag("--fresh", "do not use the result cache")
+    added.add_argument(
+        "--student",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="grade only this student's work; may be repeated, have several ids with commas between them, or be a "
+        "pattern such as 'a*'",
+    )
+    added.add_flag("--quiet", "no progress bar, and nothing about assignments where there is nothing new")
+    added.add_flag(
+        "--strict",
+        "exit with 1 if a person has to look at anything new; without this, only if the grader could not "
+        "grade a submission",
+    )
+    return added
 
 
 def _autograde(options: argparse.Namespace) -> int:
-    course, chosen = _get_ready(options)
+    course, chosen = assignments_to_grade(options)
     from gradekit.nbgrader_plugin.course_folders import misplaced_notebooks
     from gradekit.report.table import locked_class_table
     from gradekit.verdict.results import Status
@@ -67,7 +75,7 @@ def _autograde(options: argparse.Namespace) -> int:
     failed, odd = False, bool(misplaced)
     documents = []
     for assignment in chosen:
-        students, problems = _to_grade(course, assignment, options.force)
+        students, problems = students_to_grade(course, assignment, options.force)
         found, not_graded = _grade(options, course, assignment, students)
         problems += [*found, *not_graded]
         table = locked_class_table(course, assignment)
@@ -86,7 +94,7 @@ def _autograde(options: argparse.Namespace) -> int:
     return int(failed or (options.strict and odd))
 
 
-def _to_grade(
+def students_to_grade(
     course: "RunningCourse", assignment: "Assignment", everybody: bool
 ) -> tuple[list[str], list[str]]:
     """The students whose work is graded, only new work unless `everybody`, and a sentence for each renamed folder."""
@@ -115,13 +123,13 @@ def _grade(
 
     faults: defaultdict[str, list[str]] = defaultdict(list)
     with (
-        _class_grading(options, course, assignment) as grading,
+        class_grading(options, course, assignment) as grading,
         progress_lines(assignment.name, "submission", len(students), options.quiet) as bar,
     ):
         writer = Writer(course)
         for submission in grading.grade(students):
-            problems.extend(_problems(submission))
-            not_graded.extend(_failures(submission))
+            problems.extend(problem_lines(submission))
+            not_graded.extend(failure_lines(submission))
             for fault in submission.faults:
                 faults[fault].append(submission.student)
             for line in writer.write(submission, assignment.name):
@@ -130,82 +138,17 @@ def _grade(
     return problems, [*fault_lines(faults, assignment.name), *not_graded]
 
 
-def _regrade(options: argparse.Namespace) -> int:
-    course, chosen = _get_ready(options)
-    from gradekit.grading.regrade import Move, move_lines, moves
-    from gradekit.grading.write import RefusedHandIn, Writer
-    from gradekit.report.letters import Letters
-    from gradekit.report.table import scores_kept
-    from gradekit.verdict.tries import fault_lines
-
-    failed = odd = False
-    for assignment in chosen:
-        students, problems = _to_grade(course, assignment, everybody=True)
-        moved: list[Move] = []
-        faults: defaultdict[str, list[str]] = defaultdict(list)
-        penalties = _penalties(course, assignment)
-        with (
-            _class_grading(options, course, assignment) as grading,
-            progress_lines(assignment.name, "submission", len(students), options.quiet) as bar,
-        ):
-            writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
-            for found, of_student in moves(course, grading, students):
-                ungraded = [f"{line} Its score is unchanged." for line in _failures(found)]
-                for fault in found.faults:
-                    faults[fault].append(found.student)
-                left = bool(ungraded or found.faults)
-                unwritten = [] if options.dry_run or left else writer.write(found, assignment.name)
-                problems += [*_problems(found), *ungraded, *unwritten]
-                failed |= any(not isinstance(line, RefusedHandIn) for line in (*ungraded, *unwritten))
-                if not left and not unwritten:
-                    moved += of_student
-                    if not options.dry_run:
-                        letters.write(of_student)
-                bar.update()
-        problems += filter(None, (scores_kept(course, assignment, student) for student in students))
-        problems += fault_lines(faults, assignment.name, "the scores of {} stay as they are")
-        failed, odd = failed or bool(faults), odd or bool(problems)
-        problems += _changed_penalties(penalties, _penalties(course, assignment))
-        if options.dry_run and any(penalties.values()):
-            problems.append(
-                "Late penalties are computed again as well, by today's rules, deadlines and scores."
-            )
-        if options.quiet and not (moved or problems):
-            continue
-        print_lines([*move_lines(moved), *problems])
-        count = len({move.student for move in moved})
-        verb = "would change" if options.dry_run else "changed"
-        print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
-        if letters.count:
-            print(f"  {counted(letters.count, 'letter')}: {letters.folder}")
-    return int(failed or (options.strict and odd))
-
-
-def _penalties(course: "RunningCourse", assignment: "Assignment") -> dict[str, float]:
-    from gradekit.grading.grades import penalties_of
-
-    with course.gradebook() as gradebook:
-        return penalties_of(gradebook, assignment.name)
-
-
-def _changed_penalties(before: dict[str, float], after: dict[str, float]) -> Iterator[str]:
-    for student, now in sorted(after.items()):
-        then = before.get(student, 0.0)
-        if abs(now - then) > 1e-9:
-            yield f"{printable(student)}: late penalty {then:g} -> {now:g}, by today's rules, deadlines and scores"
-
-
-def _problems(submission: "SubmissionProgress") -> list[str]:
+def problem_lines(submission: "SubmissionProgress") -> list[str]:
     """What a person has to look at, apart from the status."""
     return [f"{printable(submission.student)}: {problem}" for problem in submission.problems]
 
 
-def _failures(submission: "SubmissionProgress") -> list[str]:
+def failure_lines(submission: "SubmissionProgress") -> list[str]:
     failures = [f"the grader failed on it: {n.failure}" for n in submission.notebooks if n.failure]
     return [f"{printable(submission.student)}: {failure}." for failure in failures]
 
 
-def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
+def assignments_to_grade(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
     """The course, and the assignments to grade.
 
     Raises:
@@ -247,7 +190,7 @@ def start_server(
         launch_server(course.layout.hidden, modules_for(libraries_of(assignments)))
 
 
-def _class_grading(
+def class_grading(
     options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment"
 ) -> "contextlib.closing[ClassGrading]":
     from gradekit.grading.autograde import ClassGrading, GradingOptions

@@ -1,11 +1,10 @@
-"""Commands about a graded class: table, report, comment; and about its assignments: revise, deadline, extend."""
+"""Commands about a graded class: table, report, comment; and about its deadlines: deadline, extend."""
 
 import argparse
 from functools import cache, partial
 from pathlib import Path
 
 from gradekit.cli import Commands, at_least_one, course_and_assignments, print_json, print_lines
-from gradekit.cli.autograding import require_plugged_in
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
 
@@ -97,29 +96,7 @@ def _comment(options: argparse.Namespace) -> None:
     print_lines(lines)
 
 
-_DESCRIPTION = """\
-Change the cells of an assignment that already has submissions, which nbgrader refuses.
-
-Add, remove, rename or move cells in source/, then run this instead of `nbgrader generate_assignment`. Scores, comments and extra credit of
-all other cells stay. The gradebook is copied to .gradekit/gradebooks/ first."""
-
-
-def add_revising(commands: Commands) -> None:
-    added = commands.add_for_assignment(
-        "revise", _revise, "change the cells of an assignment that has submissions, and keep the grades"
-    )
-    added.description = _DESCRIPTION
-    added.formatter_class = argparse.RawDescriptionHelpFormatter
-    added.add_argument(
-        "--rename",
-        action="append",
-        default=[],
-        metavar="OLD=NEW",
-        help="the cell OLD is called NEW now, and keeps its grades; also NOTEBOOK/OLD=NOTEBOOK/NEW",
-    )
-    added.add_flag("--dry-run", "only list what would change")
-    added.add_flag("--discard", "remove cells although people have graded or commented on them")
-    added.add_flag("--no-backup", "for a gradebook on PostgreSQL, which you have backed up yourself")
+def add_deadlines(commands: Commands) -> None:
     deadline = commands.add_for_assignment(
         "deadline", _deadline, "show or set the deadline of an assignment, for all or for one student"
     )
@@ -142,52 +119,6 @@ def add_revising(commands: Commands) -> None:
     extending.add_argument(
         "--days", type=at_least_one, required=True, metavar="N", help="until N days after the deadline"
     )
-
-
-def _revise(options: argparse.Namespace) -> int:
-    course, (assignment,) = course_and_assignments(options)
-    require_plugged_in(course)
-    course.require_gradebook(writing=True)
-    from gradekit.grading.generate import back_up, generate, revised
-
-    if assignment.name not in course.assignments():
-        raise CourseError(
-            f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {quoted(assignment.name)} --force`"
-        )
-    renamed = dict(_renamed(text) for text in options.rename)
-    with course.alone():
-        found = revised(course, assignment, renamed)
-        if not found.changes:
-            print_lines([f"{assignment.name}: the gradebook has these cells already."])
-        print_lines(f"{assignment.name}/{line}" for line in found.lines())
-        if found.losses:
-            print_lines(["Removed with their cells:", *(f"  {loss.line()}" for loss in found.losses)])
-        if options.dry_run:
-            return 0
-        if found.losses and not options.discard:
-            print_lines(["Nothing was changed. To remove these cells with their grades, add --discard."])
-            return 1
-        copy = back_up(course)
-        if copy is None and not options.no_backup:
-            raise CourseError("this gradebook isn't a file: back up its database, then add --no-backup")
-        revised(course, assignment, renamed, commit=True)
-        if copy is not None:
-            print_lines([f"  The gradebook as it was: {copy}"])
-        generate(course, assignment)
-    print_lines(
-        [
-            f"  {assignment.release_folder} was written. Next: `gradekit autograde {quoted(assignment.name)} --force`",
-            "  Where students fetch it from the exchange: release it again.",
-        ]
-    )
-    return 0
-
-
-def _renamed(text: str) -> tuple[str, str]:
-    old, equals, new = text.partition("=")
-    if not (old and equals and new):
-        raise CourseError(f"--rename {text}: write OLD=NEW")
-    return old, new
 
 
 def _deadline(options: argparse.Namespace) -> None:

@@ -12,9 +12,10 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, NamedTuple
 
+from gradekit.course import CourseError
 from gradekit.course.printing import counted
 from gradekit.inside.arrays import Array, Numpy, as_array
-from gradekit.inside.packing import Packer, PackingError, add_packer
+from gradekit.inside.packing import AbsentPacker, Packer, PackingError, add_packer
 
 ATOL = 1e-5
 RTOL = 1e-4
@@ -24,6 +25,8 @@ SOME_WRONG = "of its"
 #: longer lists, dicts and tables could tell much about hidden entries by their length, or by which of them is wrong
 MOST_TOLD = 3
 _GROUP = "gradekit.codecs"
+#: libraries whose codecs are in packages of ours, which may be missing
+_BROUGHT_BY = {"pandas": "gradekit-data", "matplotlib": "gradekit-data"}
 _UNCALLED = ("function", "method", "builtin_function_or_method", "method_descriptor")
 
 
@@ -85,6 +88,61 @@ class Codec:
         yield from ()
 
 
+class AbsentCodec(Codec):
+    """Stands for the codec of a library that isn't installed: without it, no check is right or wrong."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
+
+    def takes(self, value: Any) -> bool:
+        return True
+
+    def describe(self, value: Any) -> str:
+        return with_article(type(value).__name__)
+
+    def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+        raise codec_missing(self._library)
+
+    def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
+        raise codec_missing(self._library)
+
+
+class _Refusing(AbsentPacker):
+    """In the grader, no value of such a library is sent or read."""
+
+    def pack(self, value: Any) -> Any:
+        raise codec_missing(self._library)
+
+    def unpack(self, data: Any) -> Any:
+        raise codec_missing(self._library)
+
+
+def codec_missing(library: str) -> CourseError:
+    """What to say to the author of a check that needs the codec of a library."""
+    package = _BROUGHT_BY[library]
+    return CourseError(
+        f"values of {library} in checks need {package}, which is not installed: "
+        f"`pip install ./packages/{package}` in the folder with gradekit's sources"
+    )
+
+
+def absent_libraries() -> list[str]:
+    """The libraries whose codecs are in packages of ours that aren't installed."""
+    return [library for library in _BROUGHT_BY if library not in _points()]
+
+
+class Drawing:
+    """What code drew, as plain values: a check looks at its parts, and never compares it as a whole."""
+
+    #: what a message calls it
+    noun: ClassVar[str] = "drawing"
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is drawn in it."""
+        raise NotImplementedError
+
+
 def codec_of(value: Any) -> Codec:
     """The codec for a value; the one for `builtins` if no other takes it."""
     found = _points()
@@ -92,7 +150,8 @@ def codec_of(value: Any) -> Codec:
         return codec_named("numpy")
     for kind in type(value).__mro__[:-1]:
         library = str(kind.__module__).partition(".")[0]
-        if library in found and library in sys.modules and codec_named(library).takes(value):
+        known = library in found or library in _BROUGHT_BY
+        if known and library in sys.modules and codec_named(library).takes(value):
             return codec_named(library)
     return codec_named("builtins")
 
@@ -104,6 +163,8 @@ def codec_named(library: str) -> Codec:
     Raises:
         PackingError: there is none.
     """
+    if library in absent_libraries():
+        return AbsentCodec(library)
     if library not in _points():
         raise PackingError(f"for which no codec is installed: `{library[:30]}`")
     made: Codec = _points()[library].load()()
@@ -201,3 +262,5 @@ def _points() -> dict[str, EntryPoint]:
 
 for _name in _points():
     add_packer(_name, lambda library=_name: (codec_named(library).packer or Packer)())  # type: ignore[misc]
+for _name in absent_libraries():
+    add_packer(_name, lambda library=_name: _Refusing(library))  # type: ignore[misc]

@@ -28,7 +28,7 @@ from gradekit.inside.kernel_process import (
 )
 from gradekit.inside.messages import APART, MessageError, decode, encode, probe, receive, send
 from gradekit.inside.name_history import NameHistory
-from gradekit.inside.packing import packer_of
+from gradekit.inside.packing import CODEC_MISSING, lacking, packer_of
 from gradekit.inside.payload import Raw, raw, value_of
 from gradekit.inside.stub import StubLine, stub_class
 
@@ -71,13 +71,18 @@ class Agent:
         Anything that the student's code raises ends up in the reply.
         """
         results: list[dict[str, Any]] = []
+        lacking.clear()
         try:
             reset_torch()
             for request in decode(buffers, self._restore):
                 results.append(getattr(self, "do_" + request.pop("do"))(**request))
-            return encode({"ok": True, **results[-1]}, self._describe)
+            reply = encode({"ok": True, **results[-1]}, self._describe)
         except BaseException as error:
-            return encode({"ok": False, "at": len(results), "error": _describe_error(error)})
+            reply = encode({"ok": False, "at": len(results), "error": _describe_error(error)})
+        if lacking:  # whatever else happened, and whether or not the student's code caught it
+            missing = {"type": CODEC_MISSING, "message": min(lacking), "lines": []}
+            return encode({"ok": False, "at": 0, "error": missing})
+        return reply
 
     def do_get(self, name: str, scope: int | None = None) -> dict[str, Any]:
         return {"value": self._lookup(name, scope)}

@@ -88,7 +88,6 @@ def _figure_of(value: Any) -> Any:
     if value is None or "matplotlib.figure" not in sys.modules:
         return None
     try:
-        packer: Any = packer_named("matplotlib")
+        return packer_named("matplotlib").drawing_of(value)
     except PackingError:
         return None
-    return packer.figure_of(value)

@@ -39,6 +39,10 @@ class Packer:
         """The value from which `pack` made `data`. Arrays in `data` belong to the caller and must be copied."""
         raise PackingError("which is only sent the other way")
 
+    def drawing_of(self, value: Any) -> Any:
+        """The drawing that a value is or is in, such as the figure of some axes; None for anything else."""
+        return None
+
     def copied(self, value: Any) -> Any:
         """A copy that later changes to `value` don't affect."""
         return value
@@ -46,6 +50,32 @@ class Packer:
     def same(self, one: Any, other: Any) -> bool:
         """True if a value still equals its copy."""
         return True
+
+
+#: the kind of a failed request that needed one of these codecs
+CODEC_MISSING = "CodecMissing"
+#: libraries whose values were met in this process, although their codec isn't installed
+lacking: set[str] = set()
+
+
+class AbsentPacker(Packer):
+    """Stands for the packer of a library whose codec isn't installed: it sends nothing, and notes that it was needed."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
+
+    def takes(self, value: Any) -> bool:
+        return True
+
+    def pack(self, value: Any) -> Any:
+        lacking.add(self._library)
+
+    def unpack(self, data: Any) -> Any:
+        lacking.add(self._library)
+
+    def copied(self, value: Any) -> Any:
+        lacking.add(self._library)
+        return value
 
 
 _loaders: dict[str, Callable[[], Packer]] = {}

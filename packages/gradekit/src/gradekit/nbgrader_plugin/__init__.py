@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,8 @@ from gradekit.nbgrader_plugin.steps import (
 __all__ = ["configure"]
 
 _HERE = __name__
+#: the package for downloads of an LMS, which may be missing
+_LMS = "gradekit_lms"
 _TEMPLATE_FOLDERS = [
     str(Path(__file__).parent / "templates"),
     str(Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"),
@@ -64,8 +67,8 @@ def configure(config: Config) -> None:
     """Make nbgrader's commands use hidden checks.
 
     `generate_assignment` binds test cells to their checks, `autograde` runs the checks in a sandbox, and
-    `generate_feedback` writes a page that needs no script. `zip_collect` handles any archive, and names of students
-    are escaped in everything that nbgrader logs.
+    `generate_feedback` writes a page that needs no script. With gradekit-lms, `zip_collect` handles any archive. Names of
+    students are escaped in everything that nbgrader logs.
 
     A course's own steps, hook and settings of the log are kept if they are set before.
     """
@@ -130,8 +133,10 @@ def configure(config: Config) -> None:
         config.ExchangeFactory.collect = f"{_HERE}.collecting.HarmlessCollect"
     if "release_feedback" not in config.ExchangeFactory:
         config.ExchangeFactory.release_feedback = f"{_HERE}.collecting.NamedReleaseFeedback"
-    if "extractor_plugin" not in config.ZipCollectApp:  # nbgrader's own crashes on a broken archive
-        config.ZipCollectApp.extractor_plugin = f"{_HERE}.archives.HarmlessExtractor"
+    if "extractor_plugin" not in config.ZipCollectApp and find_spec(_LMS):
+        config.ZipCollectApp.extractor_plugin = (
+            f"{_LMS}.HarmlessExtractor"  # nbgrader's own crashes on a broken archive
+        )
 
 
 def own_steps(config: Config, converter: type[BaseConverter], trait: str) -> list[Any]:

@@ -58,6 +58,8 @@ _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
 _NEW_BUDGET_SECONDS = 3600.0
 #: key in the metadata of an autograded notebook: the result. It is written last, so a notebook that has it is complete
 RESULT = "gradekit"
+#: one of these is in each text that shows a picture
+_OF_PICTURES = ("![", "<")
 
 
 class SubmissionExporter(NotebookExporter):
@@ -251,13 +253,17 @@ class SaveScores(SaveAutoGrades):
 
     def _is_picture(self, cell: NotebookNode, resources: ResourcesDict) -> bool:
         """True for an answer of which only the picture was replaced."""
-        from gradekit.page.displayed import has_own_picture
-
         assignment = self.parent.opened.assignment
         released = find_cell(assignment.released(resources["nbgrader"]["notebook"]), grade_id(cell) or "")
+        if released is None:
+            return False
+        attached = cell.get("attachments") or released.get("attachments")
+        if not attached and not any(mark in cell.source for mark in _OF_PICTURES):
+            return False
+        from gradekit.page.displayed import has_own_picture
+
         folder = Path(resources["metadata"]["path"])
-        handed_out = handed_out_files(assignment.source_folder)
-        return released is not None and has_own_picture(cell, released, folder, handed_out)
+        return has_own_picture(cell, released, folder, handed_out_files(assignment.source_folder))
 
 
 class LatePenalties(AssignLatePenalties):

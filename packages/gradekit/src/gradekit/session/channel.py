@@ -17,7 +17,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 
 from gradekit import inside
-from gradekit.codecs import kernel_texts
+from gradekit.codecs import absent_libraries, kernel_texts
 from gradekit.course import CourseError
 from gradekit.inside import messages
 from gradekit.session.limits import Stopwatch
@@ -256,6 +256,8 @@ def packer(kind, modules):
 parts = [define(*part) for part in {texts!r}]
 for library, (kind, modules) in {kernel_texts()!r}.items():
     parts[1].add_packer(library, lambda kind=kind, modules=modules: packer(kind, modules))
+for library in {absent_libraries()!r}:
+    parts[1].add_packer(library, lambda library=library: parts[1].AbsentPacker(library))
 parts[-1].import_early({torch})
 """
     packed = base64.b64encode(zlib.compress(source.encode())).decode()

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from gradekit.codecs import Drawing, absent_libraries, codec_missing
 from gradekit.course import CourseError
 from gradekit.course.cells import find_cell
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import Array, current_kind, is_array
 from gradekit.inside.messages import MessageError
+from gradekit.inside.packing import CODEC_MISSING
 from gradekit.session.limits import JUDGING_SECONDS
 from gradekit.session.reasons import Reasons
 from gradekit.session.replies import Answer, Failure, ModuleItem, ObjectItem
@@ -32,8 +34,6 @@ from gradekit.submission.submission import Submission
 
 if TYPE_CHECKING:
     import torch
-
-    from gradekit.codecs.figure_codec import Figure
 
 _MAX_TIMEOUTS = 2
 _HELPER = "helper"
@@ -124,13 +124,13 @@ class Student:
         self._asked.steps.append(CheckStep(name, variable=True))
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
 
-    def figure(self, grade_id: str) -> "Figure":
-        """The last figure that a cell drew, as it is after the last cell; needs matplotlib in the notebook."""
+    def figure(self, grade_id: str) -> Any:
+        """The last figure that a cell drew with matplotlib, as it is after the last cell."""
         cell = self._session.notebook.cells[self._reasons.ran(grade_id)]
         reply = self._ask(grade_id, {"do": "figures", "count": cell.get("execution_count") or 0})
         return self._drawn(reply, grade_id, f"The cell `{grade_id}`", closing_call(cell.source))
 
-    def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> "Figure":
+    def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Any:
         """Call a function; returns the figure that it returns, or else the last one that it draws."""
         self._remember(name, args, kwargs)
         target = {"name": name, "scope": self._scope, "drawing": True}
@@ -236,18 +236,18 @@ class Student:
         self._asked.steps.append(step)
         return step
 
-    def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> "Figure":
+    def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Drawing:
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
-        from gradekit.codecs.figure_codec import Figure  # only checks of figures need it
-
+        if "matplotlib" in absent_libraries():
+            raise codec_missing("matplotlib")
         figures = reply.value if isinstance(reply.value, list) else []
-        if not figures or not isinstance(figures[-1], Figure):
+        if not figures or not isinstance(figures[-1], Drawing):
             if closing:
                 raise StudentError(
                     f"{subject} has no open figure at its end: `{shortened(closing)}` closes it. Remove that call."
                 )
             raise StudentError(f"{subject} draws no figure.")
-        if not figures[-1].axes:
+        if figures[-1].is_empty:
             raise StudentError(f"{subject} draws nothing in its figure.")
         self._asked.last, self._asked.last_is_own = (label, figures[-1]), True
         return figures[-1]
@@ -312,6 +312,8 @@ class Student:
         except MessageError as error:
             raise StudentError(f"The result of `{label}` can't be read: {error}.") from None
         if isinstance(reply, Failure):
+            if reply.error.type == CODEC_MISSING and reply.error.message in absent_libraries():
+                raise codec_missing(reply.error.message)
             culprit = labels[reply.at] if reply.at < len(labels) else label
             raise self._reasons.of_error(culprit, reply.error, self._answer_cell)
         return reply

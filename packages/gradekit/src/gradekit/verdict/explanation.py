@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradekit.checks.asserts import REJECTS_ALL, CheckFailure
-from gradekit.codecs import describe, with_article
+from gradekit.codecs import Drawing, describe, with_article
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float
 from gradekit.relations import WrongValue, in_play, relation_of
@@ -68,11 +68,9 @@ def explain(
     if isinstance(error, _UNUSABLE) or type(error).__module__.startswith("pandas."):
         frames = traceback.extract_tb(error.__traceback__)
         if any(Path(frame.filename).parent == check_file.parent for frame in frames):
-            from gradekit.codecs.figure_codec import Figure
-
-            if isinstance(value, Figure):
+            if isinstance(value, Drawing):
                 return CheckOutcome.FAILED, (
-                    f"The figure of `{name}` doesn't have the parts that this check looks for: "
+                    f"The {value.noun} of `{name}` doesn't have the parts that this check looks for: "
                     "read again what it should show."
                 )
             return CheckOutcome.FAILED, (

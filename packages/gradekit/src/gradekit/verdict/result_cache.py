@@ -7,6 +7,7 @@ again.
 import base64
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -203,14 +204,21 @@ def digest_of_notebook(notebook: NotebookNode) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """The versions that grades depend on: Python, some packages, and hashes of the sources of both our own."""
+    """What grades depend on: the versions of Python and some packages, and hashes of our own sources and of all codecs."""
     installed = {name: installed_version(name) for name in _VERSIONS_OF}
-    own = (Path(package.__path__[0]) for package in (gradekit, sandbox_kernel))
+    own = {Path(package.__path__[0]) for package in (gradekit, sandbox_kernel)} | _folders_of_codecs()
     return {
         "Python": platform.python_version(),
         **{name: version for name, version in installed.items() if version},
-        **{folder.name: _sources(folder) for folder in own},
+        **{folder.name: _sources(folder) for folder in sorted(own)},
     }
+
+
+def _folders_of_codecs() -> set[Path]:
+    """The packages whose codecs compare values, found without importing them."""
+    points = importlib.metadata.entry_points(group="gradekit.codecs")
+    found = map(importlib.util.find_spec, {point.module.partition(".")[0] for point in points})
+    return {Path(place) for spec in found if spec for place in spec.submodule_search_locations or ()}
 
 
 def installed_version(package: str) -> str:

@@ -1,0 +1,1 @@
+"""Values of pandas and figures of matplotlib, for the checks of gradekit: how they are sent, described and compared."""

@@ -1,0 +1,3 @@
+"""The courses of gradekit's tests."""
+
+from ...gradekit.tests.conftest import elsewhere
