@@ -407,7 +407,9 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_authoring/samples.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
     ("gradekit_authoring/doctor.py", "gradekit init"): Elsewhere("test_starting.py"),
     ("cli/starting.py", "gradekit help {}"): Elsewhere("test_starting.py"),
-    ("cli/starting.py", "nbgrader db student remove {} --force"): Elsewhere("test_learning.py"),
+    ("gradekit_authoring/cli/learning.py", "nbgrader db student remove {} --force"): Elsewhere(
+        f"{AUTHORING}/test_learning.py"
+    ),
     ("gradekit_authoring/cli/beginning.py", "gradekit help checks"): Elsewhere("test_starting.py"),
     ("gradekit_authoring/cli/authoring.py", "gradekit help checks"): Elsewhere("test_starting.py"),
     ("gradekit_authoring/cli/beginning.py", "gradekit report"): NotRun("what an extra is for"),

@@ -49,14 +49,15 @@ from gradekit.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """
 #: in this order, which is that of an instructor's work
-TO_BEGIN = ("demo", "init")
+TO_BEGIN, TO_LEARN = ("demo", "init"), ("learn",)
 OF_A_CLASS = ("return", "lms", "lti", "requests", "similar", "viva", "defend", "written", "deal")
 CHANGES = ("regrade", "revise")
 FOR_AUTHORS = ("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt")
-FROM_COMPANIONS = {*TO_BEGIN, *CHANGES, "watch", *OF_A_CLASS, *FOR_AUTHORS}
+FROM_COMPANIONS = {*TO_BEGIN, *TO_LEARN, *CHANGES, "watch", *OF_A_CLASS, *FOR_AUTHORS}
 COMMANDS = [
     *TO_BEGIN,
-    *("help", "learn"),
+    "help",
+    *TO_LEARN,
     *("autograde", *CHANGES, "deadline", "extend", "watch", "table", "report", "comment"),
     *OF_A_CLASS,
     *FOR_AUTHORS,

@@ -79,7 +79,7 @@ def test_in_another_thread_memory_is_bounded_and_time_is_not():
                 sum(range(10**6))
                 bytearray(2**31)
         except CheckOverrun as error:
-            caught.append(error.needed)
+            caught.append(str(error))
 
     thread = threading.Thread(target=run)
     thread.start()

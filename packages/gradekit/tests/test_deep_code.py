@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradekit.submission.names import bound_at_top, closing_call, words
+from gradekit.submission.names import closing_call, words
 from gradekit.submission.restore import restored
 from gradekit.submission.statements import pieces_of, reached_code
 from gradekit.submission.texts import texts_in_code
@@ -29,7 +29,7 @@ HARD = {
 
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD.keys())
 def test_whatever_reads_a_cell_can_read_it(text):
-    for read in (bound_at_top, closing_call, words, pieces_of, code_lines, keys_of):
+    for read in (closing_call, words, pieces_of, code_lines, keys_of):
         read(text)
     [piece.shape for piece in pieces_of(text)]
     list(texts_in_code(text, ""))

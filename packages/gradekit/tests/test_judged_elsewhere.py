@@ -13,6 +13,7 @@ from gradekit.checks import Implementation
 from gradekit.checks.asserts import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.course import CourseError
+from gradekit.inside.messages import APART
 from gradekit.session.channel import Channel
 from gradekit.session.limits import Limits
 from gradekit.session.proxy import Student, try_on
@@ -165,10 +166,10 @@ def test_a_test_cannot_know_what_it_was_called_with_before(student, test):
 def test_a_test_that_shows_that_it_remembers_nothing_is_called_in_the_kernel_itself(monkeypatch):
     asked = []
 
-    def ask(channel, buffers, watch, answer_stub=None, apart=False, from_stub=False):
+    def ask(channel, buffers, watch, answer_stub=None, mark=0):
         if answer_stub:
-            asked.append(apart)
-        return original(channel, buffers, watch, answer_stub, apart, from_stub)
+            asked.append(mark == APART)
+        return original(channel, buffers, watch, answer_stub, mark)
 
     original = Channel.ask
     monkeypatch.setattr(Channel, "ask", ask)

@@ -4,15 +4,14 @@ import time
 
 import pytest
 
+from gradekit.checks.snippets import bound
 from gradekit.submission.names import (
     body_of,
-    bound_at_top,
     closing_call,
     defined_names,
     mentions,
     parameters_of,
     roundabout,
-    top_level_words,
     words,
 )
 from gradekit.submission.statements import globals_in
@@ -138,14 +137,6 @@ def test_a_cell_with_many_magics_is_parsed_quickly():
     assert time.process_time() - started < 5
 
 
-def test_words_and_arguments_are_listed_by_the_name_that_a_statement_binds():
-    source = "import a\n\ndef f(x, y):\n    return x.b + g('c', key=1)\n\nf(d)"
-    found = top_level_words(source)
-    assert set(found) == {"a", "f", ""}
-    assert {"x", "y", "b", "g", "c", "key"} <= found["f"]
-    assert found[""] == {"f", "d"}
-
-
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -211,4 +202,4 @@ def test_odd_line_ends_are_read_without_a_warning_of_ipython_s(recwarn):
 )
 def test_the_names_of_a_comprehension_are_not_those_around_it(code, read):
     assert set(globals_in(code)) == read
-    assert bound_at_top(code) == {code[4] if code.startswith("def") else code[0]}
+    assert bound(code) == {code[4] if code.startswith("def") else code[0]}

@@ -11,12 +11,11 @@ from nbformat import v4
 from traitlets.config import Config
 
 from gradekit.course.cells import Doubt, find_cell
-from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of, with_numbers
+from gradekit.course.rubrics import RubricItem, rubric_items
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.rubric import MARK, ShowRubric
 from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page.displayed import markdown_with_pictures
-from gradekit.page.markdown import safe_markdown
 from gradekit.verdict.results import Status, SubmissionResult
 
 from .written_class import base64_png
@@ -60,8 +59,7 @@ def test_the_text_of_the_rubric_comes_first_then_the_folded_model_answer_then_th
         "why": "**Rubric (5 points)**\n\n\nHalf points are possible.\n\n"
         "<details><summary>Model answer</summary>\n\nIt is linear.\n\n</details>"
     }
-    items = rubric_of(tiny_course.assignment, "double", "why")
-    assert rubric_items(items)[0] == [
+    assert rubric_items(TABLE)[0] == [
         RubricItem(2, "it is linear"),
         RubricItem(3, "it is linear, with $a | b$ and <b>a reason</b>"),
     ]
@@ -71,30 +69,6 @@ def test_items_may_be_a_list_and_go_on_in_the_next_line():
     items, rest = rubric_items(LIST)
     assert items == [RubricItem(2, "it is linear"), RubricItem(0.5, "so")]
     assert "Not an item." in rest
-
-
-@pytest.mark.parametrize("rubric", [TABLE, LIST])
-def test_graders_see_the_ideas_in_a_numbered_list_below_the_rest_of_the_rubric(rubric):
-    html = BeautifulSoup(safe_markdown(with_numbers(rubric)), "html.parser")
-    (ideas,) = html.find_all("ol")
-    numbered = [f"({item.points:g})" for item in rubric_items(rubric)[0]]
-    assert [idea.text.partition(" ")[0] for idea in ideas.find_all("li")] == numbered
-    assert "Rubric (5 points)" in html.text.partition("(2)")[0]
-    assert html.find("table") is None and with_numbers("No **Rubric** of ideas") == "No **Rubric** of ideas"
-
-
-@pytest.mark.parametrize(("comment", "given"), [
-    ("", []),
-    ("Good.\n\n* +1: a", [1]),
-    ("* +1: a, b\nMore.", [2]),
-    ("* +1: a and more", [1]),
-    (" * +1: a", []),
-    ("* +2: a\n+1: a", []),
-    ("* +1: a, b\n* +1: a\n* +1: a", [1, 2]),
-])  # fmt: skip
-def test_a_line_of_the_comment_is_that_of_the_longest_item_that_it_begins_with(comment, given):
-    items = {1: RubricItem(1, "a"), 2: RubricItem(1, "a, b")}
-    assert items_in(comment, list(items.values())) == {items[number] for number in given}
 
 
 def test_an_answer_without_a_rubric_has_its_model_answer(tiny_course):

@@ -16,7 +16,6 @@ from gradekit.checks.reference import Store
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course, CourseError, refuse_pattern
 from gradekit.course.kernels import COLD, LIMITED, SANDBOX, is_installed, require_kernel
-from gradekit.course.operating_system import activation
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.bind import require_bound
@@ -25,6 +24,7 @@ from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit.session.runner import CellState
 from gradekit.session.session import Session
 from gradekit.verdict.result_cache import installed_version
+from gradekit_authoring.environment import activation
 from gradekit_authoring.standalone import requirements_of
 from sandbox_kernel import bubblewrap, cgroup, users
 from sandbox_kernel.compare import missing_inside

@@ -15,10 +15,11 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
+from gradekit.checks.snippets import bound
 from gradekit.course import Assignment, Course, CourseError, read_notebook
 from gradekit.course.cells import runs_before_checks, without_markers
 from gradekit.course.printing import quoted
-from gradekit.submission.names import bound_at_top, defined_names, parse
+from gradekit.submission.names import defined_names, parse
 from gradekit.submission.statements import globals_in
 
 MODULE = "earlier"
@@ -127,7 +128,7 @@ class _Parts:
         text = cell.text_of(statement)
         self.statements[key] = text
         with contextlib.suppress(SyntaxError):  # a magic
-            needed = set(globals_in(text)) - bound_at_top(text) - set(dir(builtins))
+            needed = set(globals_in(text)) - bound(text) - set(dir(builtins))
             for other in sorted(needed):
                 self.take(assignment, other)
 

@@ -5,6 +5,7 @@ Also records what the solutions and the known mistakes return: the values that a
 Their code is trusted, so a worker reuses its kernel.
 """
 
+import ast
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
@@ -29,7 +30,7 @@ from gradekit.session.limits import Limits
 from gradekit.session.proxy import Student
 from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome
-from gradekit.submission.names import defined_names, top_level_words
+from gradekit.submission.names import body_of, defined_names, words
 from gradekit.submission.submission import Submission
 from gradekit.verdict.grade import Graded, Offer, grade
 from gradekit.verdict.opened import GradingJob, HowToRun
@@ -218,12 +219,24 @@ def _touched_by(
     return touched
 
 
+def words_by_name(source: str) -> dict[str, set[str]]:
+    """The words and arguments of the top-level statements of some code, by the name that they bind ("" for none)."""
+    found: dict[str, set[str]] = {}
+    for statement in body_of(source):
+        nodes = (node for node in ast.walk(statement) if isinstance(node, ast.arg | ast.keyword))
+        arguments = {node.arg for node in nodes if node.arg is not None}
+        text = ast.unparse(statement)
+        for name in defined_names(text) or [""]:
+            found.setdefault(name, set()).update(arguments, words(text))
+    return found
+
+
 @cache
 def _words_of_checks(file: Path) -> set[str]:
     """The words in a check file and in the parts of its conftest.py that it uses."""
     conftest = file.with_name("conftest.py")
-    parts = top_level_words(conftest.read_text(encoding="utf-8")) if conftest.exists() else {}
-    used = set().union(*top_level_words(file.read_text(encoding="utf-8")).values())
+    parts = words_by_name(conftest.read_text(encoding="utf-8")) if conftest.exists() else {}
+    used = set().union(*words_by_name(file.read_text(encoding="utf-8")).values())
     used |= {name for name, found in parts.items() if "autouse" in found}
     while more := {word for name in used & parts.keys() for word in parts[name]} - used:
         used |= more

@@ -14,13 +14,13 @@ from traitlets import Bool, Integer, Unicode
 
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
-from gradekit.grading.roster import Groups, Roster
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import stop
 from gradekit.submission.extra_files import MAX_ENTRIES, expected_in, recognize, stem_and_copy
 from gradekit.submission.notebook_file import grade_ids_in
 from gradekit_lms.archives import folder_for
 from gradekit_lms.claims import Claim, OtherFiles, Report, keep_names, lines_of_report
+from gradekit_lms.identities import Groups, Roster
 
 #: the folder for further copies of files, for the members of a group, beside the unpacked files
 _COPIES = "for-each-member"

@@ -5,6 +5,7 @@ source (docs/exchange-with-lms.md).
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,11 +19,16 @@ from dateutil import parser
 from traitlets import Unicode
 
 from gradekit.course import CourseError
-from gradekit.grading.roster import looks_like_group, name_as_id, only
 from gradekit_lms.claims import Claim
 from gradekit_lms.collector import Collector
+from gradekit_lms.identities import only
 
 _METADATA = "submission_metadata.yml"
+#: names that only a group has, also in Canvas's spelling, `projectgroup1`
+_GROUP_NAME = re.compile(
+    r"(default group|(^|[\s-]|project|lab|student)(group|team|gruppe|groupe|équipe|equipe|grupo|gruppo)s?"
+    r"[\s-]*(\d+|[a-z])?)$"
+)
 _ANONYMOUS = "participant"
 _HIDDEN = r"(LATE_)?anon_\w+?_\d+_"
 _UNLISTED = (
@@ -53,13 +59,13 @@ class CanvasCollector(Collector):
             if not match["number"] and place != path:
                 continue  # a folder has both numbers, since it was an archive
             members = self.listed.of(name)
-            if not members and looks_like_group(name):
+            if not members and _looks_like_group(name):
                 raise CourseError(_UNLISTED)
             known = only(self.roster.by_number(user), f"number {user} of Canvas")
             found = Claim(
                 path,
                 place,
-                members or (known or f"{name_as_id(name)}-{user}".strip("-"),),
+                members or (known or f"{_name_as_id(name)}-{user}".strip("-"),),
                 "" if members else user,
                 file,
                 int(match["number"] or 0),
@@ -95,9 +101,9 @@ class MoodleCollector(Collector):
             members = self.listed.of(match["name"])
             name = self._without_group(match["name"])
             known = only(self.roster.by_name(name), name)
-            if not members and not known and looks_like_group(name):
+            if not members and not known and _looks_like_group(name):
                 raise CourseError(_UNLISTED)
-            student = known or name_as_id(name)
+            student = known or _name_as_id(name)
             if student == _ANONYMOUS:
                 student = f"{student}-{match['number']}"
             if not (members or student):
@@ -114,7 +120,7 @@ class MoodleCollector(Collector):
         """The student in `Group A-Jane Doe`, where that is certain."""
         if not self.roster.by_name(name):
             for group, student in _halves(name):
-                is_group = self.listed.of(group) or looks_like_group(group) or self._groups_seen[group] > 1
+                is_group = self.listed.of(group) or _looks_like_group(group) or self._groups_seen[group] > 1
                 if is_group and (not len(self.roster) or self.roster.by_name(student)):
                     return student
         return name
@@ -159,7 +165,7 @@ class GradescopeCollector(Collector):
         texts = (str(submitter.get(key, "")) for key in (":sid", ":email", ":name"))
         sid, email, name = ("" if text in ("null", "~") else text for text in texts)
         known = {*(self.roster.by_id(sid) or self.roster.by_number(sid)), *self.roster.by_email(email)}
-        as_id = re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or name_as_id(name)
+        as_id = re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or _name_as_id(name)
         student = only([*known], name) or as_id
         if not student:
             raise CourseError(f"{_METADATA} doesn't name the student")
@@ -193,3 +199,14 @@ def _utc(text: str) -> str:
     except (ValueError, OverflowError):
         return ""
     return (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _looks_like_group(name: str) -> bool:
+    """True for names such as `Group A`, `Team 7` and `projectgroup1`."""
+    return bool(_GROUP_NAME.search(name.casefold()))
+
+
+def _name_as_id(name: str) -> str:
+    """A name in lower case, with `-` between the words; letters of any script stay."""
+    text = unicodedata.normalize("NFC", name).casefold()
+    return re.sub(r"[^\w]+", "-", text).strip("-_")

@@ -16,7 +16,6 @@ from gradekit.course import Assignment, read_notebook
 from gradekit.course.cells import grade_id, without_markers
 from gradekit.course.files import handed_in_letter
 from gradekit.course.printing import printable
-from gradekit.course.rubrics import with_numbers
 from gradekit.page import PageBudget
 from gradekit.page.displayed import (
     PAGE_BYTES,
@@ -30,6 +29,7 @@ from gradekit.page.displayed import (
 )
 from gradekit.page.markdown import safe_markdown
 from gradekit.report.pages import page_environment
+from gradekit_written.rubrics import with_numbers
 from gradekit_written.written_answers import AnswerAsRead, Passage
 
 #: characters of a text on a page

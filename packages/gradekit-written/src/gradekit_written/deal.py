@@ -16,7 +16,7 @@ from pathlib import Path
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import write_atomically
 from gradekit.course.printing import defused, first_of, printable, quoted
-from gradekit.course.rubrics import RubricItem, numbered_items, rubric_items, rubric_of
+from gradekit.course.rubrics import RubricItem, rubric_items
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.displayed import Room
 from gradekit.report.pages import save_page
@@ -27,6 +27,7 @@ from gradekit_written.answer_pages import (
     page_of_answers,
     question_as_html,
 )
+from gradekit_written.rubrics import numbered_items, rubric_of
 from gradekit_written.written_answers import AnswerAsRead, AnswerReader, WrittenAnswer
 
 _FOLDER = "dealt"

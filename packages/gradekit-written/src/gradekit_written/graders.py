@@ -7,11 +7,12 @@ from pathlib import Path
 
 from gradekit.course import Assignment
 from gradekit.course.printing import counted, printable
-from gradekit.course.rubrics import RubricItem, items_in, rubric_items, rubric_of
+from gradekit.course.rubrics import RubricItem, rubric_items
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.class_report import ReportSection
 from gradekit.report.statistics import quartiles
 from gradekit_written.deal import Dealt, SecondScore, read_lists
+from gradekit_written.rubrics import items_in, rubric_of
 from gradekit_written.written_answers import WrittenAnswer, answers_to_grade
 
 #: with at least this many answers, a difference between graders may be more than chance

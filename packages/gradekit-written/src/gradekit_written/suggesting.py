@@ -8,8 +8,9 @@ from typing import Protocol
 
 from rapidfuzz.fuzz import token_sort_ratio
 
-from gradekit.course.rubrics import items_in, rubric_items, without_unknown_items
+from gradekit.course.rubrics import rubric_items
 from gradekit.verdict.results import points_in_words
+from gradekit_written.rubrics import items_in, without_unknown_items
 
 GROUP = "gradekit.suggesters"
 #: characters of an answer that are compared and that a suggester is given

@@ -12,12 +12,12 @@ from rapidfuzz.process import cdist
 
 from gradekit.course import Assignment
 from gradekit.course.cells import grade_id
-from gradekit.course.rubrics import rubric_of, with_numbers
 from gradekit.grading.running_course import RunningCourse
 from gradekit.page.markdown import safe_markdown
 from gradekit.report.pages import folder_of, page_environment, save_page
 from gradekit.verdict.results import points_in_words, score_in_words
 from gradekit_written.answer_pages import STYLE, answer_as_html, class_room, question_as_html, text_shown
+from gradekit_written.rubrics import rubric_of, with_numbers
 from gradekit_written.suggesting import COMPARED, GradedText, Suggester, Suggestion, suggestion_from
 from gradekit_written.written_answers import AnswerAsRead, AnswerReader, WrittenAnswer, answers_to_grade
 

@@ -14,8 +14,9 @@ from gradekit.checks.variants import Variant, mistakes_of
 from gradekit.cli import main
 from gradekit.course import Assignment, Course
 from gradekit.course.cells import find_cell
-from gradekit.course.rubrics import rubric_items, rubric_of
+from gradekit.course.rubrics import rubric_items
 from gradekit_authoring.samples import solved
+from gradekit_written.rubrics import rubric_of
 
 from ..forked import run_forked
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import platformdirs
 
 from gradekit.cli import main as gradekit
-from gradekit.course.operating_system import as_typed
+from gradekit_authoring.environment import as_typed
 from transformer_course import __version__
 
 #: where you work, below the folder in which the command runs

@@ -18,6 +18,7 @@ from gradekit.cli import (
 )
 from gradekit.course import CourseError
 from gradekit.course.printing import printable, quoted
+from gradekit_authoring.cli import add_arrays
 
 if TYPE_CHECKING:
     from gradekit_authoring.grade_variants import Progress
@@ -67,7 +68,7 @@ def add(commands: Commands) -> None:
     )
     new = commands.add("new", _new, "write a small working assignment for you to change")
     new.add_argument("name", metavar="NAME", help="for example 08_my_topic")
-    new.add_arrays()
+    add_arrays(new)
     commands.add("doctor", _doctor, "check this machine and this folder, and say how to fix problems")
     adopt = commands.add_for_assignments(
         "adopt", _adopt, "list what an existing nbgrader course contains, and what gradekit would change"

@@ -6,10 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gradekit.cli import Commands, print_lines
-from gradekit.cli.starting import command_line, run_quietly, show_page
 from gradekit.course import CourseError
-from gradekit.course.operating_system import activation
 from gradekit.course.printing import quoted
+from gradekit_authoring.cli import add_arrays
+from gradekit_authoring.cli.learning import command_line, run_quietly, show_page
+from gradekit_authoring.environment import activation
 
 _FOLDER = Path("gradekit-demo")
 #: what the sandbox protects from, said where there is none
@@ -36,7 +37,7 @@ def add(commands: Commands) -> None:
     )
     init.add_argument("--course-id", default="", metavar="ID", help="default: the folder's name")
     init.add_argument("--first", default="01_first", metavar="NAME", help="the assignment; default: 01_first")
-    init.add_arrays()
+    add_arrays(init)
 
 
 def _init(options: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """The command that looks for works that are alike: similar."""
 
 import argparse
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 #: sentences about works that can't be compared; the page has more
 _MAX_PROBLEMS = 10
+#: functions of other packages that read a list of groups: of (course, path), the group of each student
+_READS_GROUPS = "gradekit.groups"
 
 
 def add(commands: Commands) -> None:
@@ -33,7 +36,8 @@ def add(commands: Commands) -> None:
         "--groups",
         type=Path,
         metavar="FILE",
-        help="CSV file with the columns group and student, for work handed in together; default: c.Collector.groups",
+        help="CSV file with the columns group and student, for work handed in together, which gradekit-lms reads; "
+        "default: c.Collector.groups",
     )
 
 
@@ -66,16 +70,12 @@ def _similar(options: argparse.Namespace) -> None:
 
 def _groups(course: "RunningCourse", path: Path | None) -> dict[str, str]:
     """The group of each student, from the file named, or from the one that submissions were collected with."""
-    from gradekit.grading.roster import Groups, Roster
-
     configured = course.config.get("Collector", {}).get("groups")
     if path is None and isinstance(configured, str) and configured:
         path = course.root / configured
     if path is None:
         return {}
-    try:
-        with course.gradebook() as gradebook:
-            roster = Roster(gradebook.students)
-    except CourseError:  # no gradebook yet
-        roster = Roster([])
-    return Groups.read(path, roster).by_student()
+    for point in entry_points(group=_READS_GROUPS):
+        found: dict[str, str] = point.load()(course, path)
+        return found
+    raise CourseError(f"{path} can't be read: gradekit-lms, which reads lists of groups, is not installed")

@@ -8,9 +8,9 @@ from pylti1p3.names_roles import NamesRolesProvisioningService
 from gradekit.course import CourseError
 from gradekit.course.files import read_json
 from gradekit.course.printing import did_you_mean, printable, quoted
-from gradekit.grading.roster import Roster
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import look_alike, usable_name
+from gradekit_lms.identities import Roster
 from gradekit_lms.lti.launches import CLAIM, Tool, has_role
 from gradekit_lms.lti.lti_settings import LtiHandIns
 from gradekit_lms.lti.lti_store import Class, LtiStore, Person

@@ -17,13 +17,13 @@ from traitlets.config import Configurable
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import files_in
 from gradekit.course.printing import counted
-from gradekit.grading.roster import Roster, only
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import look_alike
 from gradekit.submission.extra_files import TIMESTAMP
 from gradekit_lms.archives import HarmlessExtractor
 from gradekit_lms.claims import Claim, Report
 from gradekit_lms.collector import Collector
+from gradekit_lms.identities import Roster, only
 from gradekit_lms.sync.connection import LmsAway, LmsError
 from gradekit_lms.sync.lms import Lms, LmsPerson, LmsSubmission, Notes, State, Taken, folder_of_state
 from gradekit_watch.exchange import put_all_back, replacing

@@ -7,8 +7,7 @@ that it gains. A student's attempts at an assignment are recorded in `.gradekit/
 import hashlib
 import math
 import os
-from bisect import insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -79,7 +78,6 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
         handed_in: when, with time zone UTC. No two attempts of a student have the same time.
         earned: the automatic points of each notebook, before the penalty. Points from manual grading are not included.
         penalty: points deducted for handing in late.
-        notebooks: the outcomes of the checks of each notebook.
         due: when the page may be released.
         final: whether the page was written after the deadline, when it shows everything.
         second_chance: whether it was handed in after the deadline, for a share of the points that it gains.
@@ -108,9 +106,6 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
         return max(0.0, self.points - self.penalty)
 
 
-_TIME: Callable[[AttemptRecord], datetime] = attrgetter("handed_in")
-
-
 class _Stored(Struct, forbid_unknown_fields=True):
     schema: int
     attempts: list[AttemptRecord]
@@ -121,7 +116,7 @@ class Attempts:
 
     def __init__(self, path: Path, records: Iterable[AttemptRecord] = ()) -> None:
         self._path = path
-        self.records = sorted(records, key=_TIME)
+        self.records = sorted(records, key=attrgetter("handed_in"))
 
     @classmethod
     def load(cls, root: Path, assignment: str, student: str) -> Self:
@@ -142,8 +137,8 @@ class Attempts:
 
     def add(self, record: AttemptRecord) -> None:
         """Add an attempt, or replace the one that was handed in at the same time."""
-        self.records = [other for other in self.records if other.handed_in != record.handed_in]
-        insort(self.records, record, key=_TIME)
+        others = [other for other in self.records if other.handed_in != record.handed_in]
+        self.records = sorted([*others, record], key=attrgetter("handed_in"))
 
     def store(self) -> None:
         write_json(self._path, _Stored(_SCHEMA, self.records))
@@ -151,10 +146,8 @@ class Attempts:
 
 def outcomes_of(result: SubmissionResult) -> Outcomes:
     """The part of a notebook's result that a record stores."""
-    return {
-        exercise.grade_id: {check.name: str(check.outcome) for check in exercise.checks}
-        for exercise in result.exercises
-    }
+    checks = {exercise.grade_id: exercise.checks for exercise in result.exercises}
+    return {name: {check.name: str(check.outcome) for check in found} for name, found in checks.items()}
 
 
 def file_name(name: str) -> str:
@@ -228,12 +221,7 @@ class NoChance(Exception):
 
 @dataclass(frozen=True)
 class Chance:
-    """The rules of second chances.
-
-    Args:
-        share: of the points gained that count.
-        lasts: how long after the deadline.
-    """
+    """The rules of second chances: the `share` of gained points that counts, and how long after the deadline it `lasts`."""
 
     share: float
     lasts: timedelta
@@ -256,8 +244,7 @@ class Chance:
         end = deadline + self.lasts
         if handed_in > end:
             raise NoChance(f"it was handed in after {time_in_words(end)}, when the second chance had ended")
-        used = next((record for record in earlier if record.second_chance), None)
-        if used is not None:
+        if used := next((record for record in earlier if record.second_chance), None):
             raise NoChance(
                 f"the second chance was used by the hand-in of {time_in_words(used.handed_in)}: there is only one"
             )
@@ -323,12 +310,7 @@ class AttemptRules(Configurable):
         help="which attempt is in the gradebook: the `last` or the `best`",
     ).tag(config=True)
     per_assignment = PerAssignment(
-        "attempts",
-        "period_hours",
-        "pause_minutes",
-        "shows",
-        "grace_minutes",
-        "counts",
+        *("attempts", "period_hours", "pause_minutes", "shows", "grace_minutes", "counts"),
         help='other rules for single assignments, such as {"02_attention": {"attempts": 3}}',
     ).tag(config=True)
 

@@ -20,7 +20,7 @@ from gradekit.attempts import (
     turns,
 )
 from gradekit.course.cells import exercise_name
-from gradekit.course.language import _, ngettext
+from gradekit.course.language import N_, _, ngettext
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import SubmissionResult, points_in_words
 
@@ -32,7 +32,6 @@ class NotebookPage:
     Args:
         result: what the page shows of the notebook's result.
         written: when the page is written; a page that is held back is read only when it is due.
-        deadline: None if there is none.
         chance: the second chance that the course offers after it.
         titles: what the page calls each exercise, by the grade_id of its test cell.
     """
@@ -173,25 +172,26 @@ def _what_counts(
     counts: Counts, known: list[AttemptRecord], record: AttemptRecord, over: bool, shows: Shows
 ) -> str:
     """Which attempt counts, of those `known`; the points of a page that is held back are not revealed."""
-    best = counts is Counts.BEST
-    if best and shows is Shows.EXERCISES:  # its number would reveal whether partial points have changed
+    if counts is Counts.BEST and shows is Shows.EXERCISES:
+        # its number would reveal whether partial points have changed
         return _("Of all your attempts, the best one counts.")
     counting = attempt_that_counts(counts, known)
     assert counting is not None
-    if counting is record:
-        if best and over:
-            return _("This attempt counts: it is your best.")
-        if best:
-            return _("This attempt counts: it is your best so far.")
-        return _("This attempt counts.") if over else _("This attempt counts unless you hand in again.")
     values = {"number": known.index(counting) + 1, "points": points_in_words(counting.score)}
-    if best and over:
-        return _("Attempt %(number)s, with %(points)s, counts: it is your best.", **values)
-    if best:
-        return _("Attempt %(number)s, with %(points)s, counts: it is your best so far.", **values)
-    if over:
-        return _("Attempt %(number)s counts: it is your last.", **values)
-    return _("Attempt %(number)s counts: it is your last so far.", **values)
+    return _(_WHAT_COUNTS[counts, counting is record, over], **values)
+
+
+#: by the rule, whether this is the attempt that counts, and whether no other can follow
+_WHAT_COUNTS = {
+    (Counts.BEST, True, True): N_("This attempt counts: it is your best."),
+    (Counts.BEST, True, False): N_("This attempt counts: it is your best so far."),
+    (Counts.BEST, False, True): N_("Attempt %(number)s, with %(points)s, counts: it is your best."),
+    (Counts.BEST, False, False): N_("Attempt %(number)s, with %(points)s, counts: it is your best so far."),
+    (Counts.LAST, True, True): N_("This attempt counts."),
+    (Counts.LAST, True, False): N_("This attempt counts unless you hand in again."),
+    (Counts.LAST, False, True): N_("Attempt %(number)s counts: it is your last."),
+    (Counts.LAST, False, False): N_("Attempt %(number)s counts: it is your last so far."),
+}
 
 
 def _changes(since: int, before: AttemptRecord, record: AttemptRecord, page: NotebookPage) -> Changes:

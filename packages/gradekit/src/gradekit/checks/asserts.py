@@ -269,7 +269,7 @@ def assert_unchanged(call: Call) -> None:
     Example:
         assert_unchanged(student.call("normalized", x))
     """
-    if not any(map(_is_data, _parts(call.value))):
+    if not any(map(_is_data, parts_of(call.value))):
         fail(
             f"`{call.name}` returned {describe(call.value)}, but this check needs a result such as {noun()} or a table."
         )
@@ -283,9 +283,9 @@ def refuse_effects(effects: SideEffects, also: Sequence[Call] = ()) -> None:
     if call is None:
         return
     effects.told = True
-    which = " and ".join(_argument(place, call.parameters) for place in call.changed or call.woken)
+    which = " and ".join(argument_in_words(place, call.parameters) for place in call.changed or call.woken)
     if call.changed:
-        table = any(_is_data(part) and not is_array(part) for part in _parts(call.value))
+        table = any(_is_data(part) and not is_array(part) for part in parts_of(call.value))
         kinds: dict[type, str] = {list: "list", dict: "dictionary"}
         kind = kinds.get(type(call.given.get(call.changed[0])), noun().split()[1])
         remedy = "Work on a copy, as in `df = df.copy()`" if table else f"Make a new {kind} instead"
@@ -300,14 +300,14 @@ def refuse_effects(effects: SideEffects, also: Sequence[Call] = ()) -> None:
     fail(SETS_THE_SEED.format(name=call.name))
 
 
-def _argument(place: int | str, parameters: Sequence[str]) -> str:
+def argument_in_words(place: int | str, parameters: Sequence[str]) -> str:
     """How a message refers to an argument, given its keyword or its position."""
     if isinstance(place, str):
         return f"argument `{place}`"
     return f"argument `{parameters[place]}`" if place < len(parameters) else f"argument number {place + 1}"
 
 
-def _parts(value: Any) -> Sequence[Any]:
+def parts_of(value: Any) -> Sequence[Any]:
     """What a call returned, as a list."""
     return value if isinstance(value, tuple | list) else [value]
 
@@ -324,9 +324,9 @@ def assert_reaches(gradients: Gradients) -> None:
         assert_reaches(student.gradients("normalized", x))
     """
     entries = [
-        (_argument(place, gradients.names), gradient)
-        for place, (argument, gradient) in enumerate(zip(gradients.arguments, gradients.inputs, strict=True))
-        if is_array(argument) and is_float(argument)
+        (argument_in_words(place, gradients.names), gradient)
+        for place, (value, gradient) in enumerate(zip(gradients.arguments, gradients.inputs, strict=True))
+        if is_array(value) and is_float(value)
     ]
     entries += [(f"parameter `{name}`", gradient) for name, gradient in gradients.parameters.items()]
     for name, gradient in entries:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.checks.asserts import SETS_THE_SEED, assert_close, fail, in_words
+from gradekit.checks.asserts import SETS_THE_SEED, argument_in_words, assert_close, fail, in_words, parts_of
 from gradekit.codecs import describe
 from gradekit.inside.arrays import Array, as_numpy, is_array, is_float, noun, to_numpy
 from gradekit.inside.messages import probe
@@ -111,12 +111,12 @@ def assert_full_precision(
         return
     right_digits = max(int(-np.log10(worst)), 0)
     cause = _IN_FLOAT32 if right_digits in _FLOAT32_DIGITS else _ROUNDED
-    share_is = (
+    how = (
         f"is right only to about {right_digits} digits"
         if right_digits
         else "has a number with no right digit"
     )
-    fail(f"The inputs are float64, but {value} {share_is}. {cause}")
+    fail(f"The inputs are float64, but {value} {how}. {cause}")
 
 
 def assert_not_rounded(actual: float, right: float, name: str, digits: int = 5) -> None:
@@ -212,13 +212,13 @@ def assert_right_gradients(gradients: Gradients, call: Callable[..., Any], name:
         x = draw.normal(2, 5, dtype=torch.float64)
         assert_right_gradients(student.gradients("normalized", x), student.normalized)
     """
-    args, names = list(gradients.arguments), gradients.names
+    args = list(gradients.arguments)
     for place, found in enumerate(gradients.inputs):
         if is_array(args[place]) and is_float(args[place]):
             way = probe(args[place])
             ends = [[*args[:place], args[place] + sign * _STEP * way, *args[place + 1 :]] for sign in (1, -1)]
-            what = f"argument `{names[place]}`" if place < len(names) else f"argument number {place + 1}"
-            _assert_slope([call(*end) for end in ends], [(found, way)], f"The gradient of {what}", name)
+            what = f"The gradient of {argument_in_words(place, gradients.names)}"
+            _assert_slope([call(*end) for end in ends], [(found, way)], what, name)
     if isinstance(call, Module):
         state = {key: value for key, value in call.parameters().items() if is_float(value)}
         ways = {key: probe(value) for key, value in state.items()}
@@ -234,8 +234,7 @@ def assert_right_gradients(gradients: Gradients, call: Callable[..., Any], name:
 def _assert_slope(ends: Sequence[Any], gradients: Sequence[tuple[Any, Any]], what: str, name: str) -> None:
     totals = []
     for end in ends:
-        outputs = [part for part in (end if isinstance(end, tuple | list) else [end]) if is_array(part)]
-        parts = [to_numpy(part) for part in outputs if is_float(part)]
+        parts = [to_numpy(part) for part in parts_of(end) if is_array(part) and is_float(part)]
         if all(part.dtype != np.float64 or np.array_equal(part.astype(np.float32), part) for part in parts):
             return  # that is for a check of the dtype, or of the precision
         totals.append(sum(float((part * probe(part)).sum()) for part in parts))

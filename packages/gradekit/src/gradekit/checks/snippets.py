@@ -15,7 +15,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from gradekit.checks.variants import importable
+from gradekit.checks.variants import importable, reading
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import FileStamp, file_stamp
 from gradekit.submission.names import imported_by
@@ -177,12 +177,8 @@ def _read(assignment: Assignment, file: str = _FILE_NAME) -> tuple[tuple[Snippet
 
 @lru_cache(64)
 def _read_file(path: Path, stamp: FileStamp) -> tuple[tuple[Snippet, ...], dict[str, str]]:
-    try:
-        with importable([path.parent]):
-            names = _run(path)
-    except Exception as error:
-        kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
-        raise CourseError(f"{path} can't be read: {kind}{error}") from error
+    with reading(path), importable([path.parent]):
+        names = _run(path)
     reasons = {name: reason for reason, ids in names.get(NOT_SHOWN, {}).items() for name in ids}
     return tuple(value for value in names.values() if isinstance(value, Snippet)), reasons
 

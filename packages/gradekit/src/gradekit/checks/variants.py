@@ -102,8 +102,7 @@ class Variant:
         if self.source:
             cell.source = self.source.strip("\n")
         for old, new in self.edits:
-            if cell.source.count(old) != 1:
-                times = cell.source.count(old)
+            if (times := cell.source.count(old)) != 1:
                 raise CourseError(
                     f"the known mistake or alternative `{self.name}`: {old!r} must occur exactly once in the answer cell "
                     f"`{self.cell}`, but occurs {times} times. Copy it from the source notebook"
@@ -419,7 +418,8 @@ def _entries(path: Path, name: str) -> list[Any] | None:
     written: list[Answers[Any] | Equivalents] = []
     token = _WRITTEN.set(written)
     try:
-        read = _read(path)
+        with reading(path):
+            read = runpy.run_path(str(path))
     finally:
         _WRITTEN.reset(token)
     if name not in read and not written:
@@ -448,10 +448,11 @@ def _with_cell(assignment: Assignment, path: Path, variant: Variant) -> Variant:
     return replace(variant, cell=exercise_name(exercises[0]))
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """The names that a module defines."""
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raise CourseError, which names the file, for whatever its code raises."""
     try:
-        return runpy.run_path(str(path))
+        yield
     except Exception as error:
         kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
         raise CourseError(f"{path} can't be read: {kind}{error}") from error

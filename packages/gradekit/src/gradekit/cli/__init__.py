@@ -43,6 +43,7 @@ _COMPANIONS = {
         (
             "demo",
             "init",
+            "learn",
             "audit",
             "record",
             "earlier",
@@ -204,13 +205,6 @@ class CommandParser(argparse.ArgumentParser):
     def add_names(self, **options: Any) -> None:
         names = self.add_argument("assignments", metavar="ASSIGNMENT", **options)
         names.completer = _assignments_here  # type: ignore[attr-defined]  # for argcomplete
-
-    def add_arrays(self) -> None:
-        self.add_argument(
-            "--arrays",
-            choices=("numpy", "torch"),
-            help="the library that the assignment computes with; default: torch, if it is installed",
-        )
 
     def add_sandbox(self) -> None:
         self.add_argument(

@@ -1,6 +1,4 @@
-"""What not every operating system has: locks, forks, limits of a process, signals, owners, how files are opened; and the environment.
-
-That is, the Python environment that this process runs in, and how a shell gets its commands.
+"""What not every operating system has: locks, forks, limits of a process, signals, owners, how files are opened.
 
 No other module asks for these. Windows lacks `fcntl`, `pwd` and `resource`, so they are imported by the functions that use them:
 a command that needs one ends with a sentence (`gradekit.cli`), and commands that only read run without.
@@ -8,7 +6,6 @@ a command that needs one ends with a sentence (`gradekit.cli`), and commands tha
 
 import errno
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,8 +13,6 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias
-
-from gradekit.course.printing import quoted
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,9 +23,6 @@ if TYPE_CHECKING:
 
 _PR_SET_PDEATHSIG = 1
 _MEBIBYTE = 2**20
-#: of an environment that uvx makes in uv's cache, for one command
-_ONE_COMMAND = "archive-v0"
-_INSTALL_WITH_UV = "uv venv && source .venv/bin/activate && uv pip install gradekit"
 
 
 def open_safely(path: str | Path, folder: int | None = None) -> BinaryIO:
@@ -247,37 +239,3 @@ def end_with_parent() -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def activation() -> str:
-    """The command after which a shell finds `gradekit` and `nbgrader`; empty if it finds both already.
-
-    Under uvx, no shell finds them, so the command makes an environment that lasts.
-    """
-    if _is_under_uvx():
-        return _INSTALL_WITH_UV
-    prefix, commands = Path(sys.prefix), Path(sys.executable).parent
-    if all(_parent(name) == commands for name in ("gradekit", "nbgrader")):
-        return ""
-    if (prefix / "conda-meta").is_dir():
-        return f"conda activate {quoted(str(prefix))}"
-    if (commands / "activate").is_file():
-        return f"source {quoted(str(commands / 'activate'))}"
-    return f"export PATH={quoted(str(commands))}:$PATH"
-
-
-def as_typed(command: str) -> str:
-    """A command of this environment for the user's shell, which may not find it: then with its folder."""
-    place = Path(sys.executable).parent / command
-    is_found = _parent(command) == place.parent and not _is_under_uvx()
-    return command if is_found or not place.is_file() else quoted(str(place))
-
-
-def _is_under_uvx() -> bool:
-    """uvx puts its environment on PATH, but only for the command that it runs."""
-    return _ONE_COMMAND in Path(sys.prefix).parts
-
-
-def _parent(name: str) -> Path | None:
-    place = shutil.which(name)
-    return Path(place).parent if place else None

@@ -26,16 +26,12 @@ if TYPE_CHECKING:
     from gradekit.grading.cluster import DaskWorkers
 
 
-@dataclass(frozen=True)
-class InstructorsText:
-    """The text and type of a locked cell."""
-
-    cell_type: str
-    source: str
+#: the text of each locked cell, by grade_id and type
+LockedTexts = dict[tuple[str, str], str]
 
 
-def instructors_texts(gradebook: Gradebook, assignment: str) -> dict[str, dict[str, InstructorsText]]:
-    """The locked cells of an assignment by notebook and grade_id, in one query.
+def instructors_texts(gradebook: Gradebook, assignment: str) -> dict[str, LockedTexts]:
+    """The locked cells of an assignment by notebook, in one query.
 
     `nbgrader generate_assignment` stores them before it removes hidden tests.
     """
@@ -46,18 +42,16 @@ def instructors_texts(gradebook: Gradebook, assignment: str) -> dict[str, dict[s
         .join(AssignmentEntry, AssignmentEntry.id == Notebook.assignment_id)
         .filter(AssignmentEntry.name == assignment, SourceCell.locked)
     )
-    texts: dict[str, dict[str, InstructorsText]] = {}
+    texts: dict[str, LockedTexts] = {}
     for notebook, name, cell_type, source in found:
-        texts.setdefault(notebook, {})[name] = InstructorsText(cell_type, source)
+        texts.setdefault(notebook, {})[name, cell_type] = source
     return texts
 
 
-def put_instructors_text(notebook: NotebookNode, texts: dict[str, InstructorsText]) -> None:
+def put_instructors_text(notebook: NotebookNode, texts: LockedTexts) -> None:
     """Put the text into the locked cells of a restored notebook, as nbgrader's `OverwriteCells` does."""
     for cell in notebook.cells:
-        text = texts.get(grade_id(cell) or "")
-        if text is not None and text.cell_type == cell.cell_type:
-            cell.source = text.source
+        cell.source = texts.get((grade_id(cell) or "", cell.cell_type), cell.source)
 
 
 @dataclass(frozen=True)
@@ -210,26 +204,23 @@ class ClassGrading:
     def _submission(self, student: str) -> SubmissionProgress:
         """Open a submission, and find its results in the cache."""
         submission = SubmissionProgress(student)
+        folder = self._course.submitted(student, self.assignment.name)
         try:
-            self._open(submission)
+            set_aside = self._course.set_aside(student, self.assignment.name)
+            submission.problems += set_aside
+            for name, released in self._released.items():
+                path = folder / f"{name}.ipynb"
+                opened = open_notebook(self.assignment, path, released, set_aside=set_aside)
+                notebook = NotebookProgress(opened, cached=CachedResult(opened.result))
+                if not opened.result.status:
+                    submission.problems += opened.versions
+                    notebook.find(self._job(opened), self._cache, self._fresh, self._force)
+                submission.notebooks.append(notebook)
         except CourseError:
             raise
         except Exception as error:  # one student's files must not cost the others their grades
             submission.problems.append(f"not read: {reason_of(error)}")
         return submission
-
-    def _open(self, submission: SubmissionProgress) -> None:
-        set_aside = self._course.set_aside(submission.student, self.assignment.name)
-        submission.problems += set_aside
-        folder = self._course.submitted(submission.student, self.assignment.name)
-        for name, released in self._released.items():
-            path = folder / f"{name}.ipynb"
-            opened = open_notebook(self.assignment, path, released, set_aside=set_aside)
-            notebook = NotebookProgress(opened, cached=CachedResult(opened.result))
-            if not opened.result.status:
-                submission.problems += opened.versions
-                notebook.find(self._job(opened), self._cache, self._fresh, self._force)
-            submission.notebooks.append(notebook)
 
     def _job(self, opened: OpenedNotebook) -> GradingJob:
         """The notebook as it is after nbgrader's own steps, without pictures, on which no result depends."""

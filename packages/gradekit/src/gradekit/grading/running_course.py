@@ -26,7 +26,6 @@ from gradekit.nbgrader_plugin.course_folders import (
     gradebook_problem,
     handed_in,
     in_doubt,
-    no_driver,
     rename_students,
     shown_url,
     sqlite_file,
@@ -149,11 +148,7 @@ class RunningCourse:
             raise GradebookAway(
                 f"{path} does not exist: run `nbgrader generate_assignment NAME --force` for each assignment first"
             )
-        try:
-            problem = gradebook_problem(self._db_url, writing)
-        except ImportError as error:
-            raise CourseError(no_driver(error)) from error
-        if problem:
+        if problem := gradebook_problem(self._db_url, writing):
             raise GradebookAway(problem)
         self._usable = True
 
@@ -185,10 +180,10 @@ class RunningCourse:
 
     def submitted(self, student: str, assignment: str) -> Path:
         """The folder of a student's submission, which may not exist."""
-        return self._place(self.folders.submitted_directory, student, assignment)
+        return Path(self.folders.format_path(self.folders.submitted_directory, student, assignment))
 
     def autograded(self, student: str, assignment: str) -> Path:
-        return self._place(self.folders.autograded_directory, student, assignment)
+        return Path(self.folders.format_path(self.folders.autograded_directory, student, assignment))
 
     def handed_in(self, assignment: str | None = None) -> list[str]:
         """Students with a submission folder for the assignment, by default for any assignment."""
@@ -338,9 +333,6 @@ class RunningCourse:
         graded = max((written_at(path.lstat()) for path in notebooks_in(folders[1])), default=0)
         changed = max((path.lstat().st_ctime for path in notebooks_in(folders[0])), default=0)
         return changed > graded and folders[0].lstat().st_mtime > graded
-
-    def _place(self, step: str, student: str, assignment: str) -> Path:
-        return Path(self.folders.format_path(step, student, assignment))
 
 
 def _metadata(path: Path) -> dict[str, Any]:

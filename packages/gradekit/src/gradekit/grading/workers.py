@@ -88,7 +88,10 @@ class Workers(Generic[T, R]):
         if self._workers:
             return
         server = self._server()
-        self._import()  # the forks share it
+        for module in self.modules:  # the forks share them
+            with contextlib.suppress(ModuleNotFoundError):  # torch may not be installed
+                importlib.import_module(module)
+        _use_one_thread()
         if fork := forking():
             gc.freeze()  # forks share pages that nobody writes to
             while len(self._workers) <= self.count:
@@ -137,12 +140,6 @@ class Workers(Generic[T, R]):
 
     def _server(self) -> socket.socket | None:
         return None if self.hidden is None else launch_server(self.hidden, self.in_kernels)
-
-    def _import(self) -> None:
-        for module in self.modules:
-            with contextlib.suppress(ModuleNotFoundError):  # torch may not be installed
-                importlib.import_module(module)
-        _use_one_thread()
 
     def _idle_worker(self) -> _Worker[T]:
         idle = next((worker for worker in self._workers if worker.entry is None), None)

@@ -151,9 +151,8 @@ class AutogradeOne(OneFolder, Autograde):
         names = resources["nbgrader"]
         with self.remembering_failure(), removing_unfinished(self, names):
             notebook, _ = self._converted(v4.new_notebook(), Path(notebook_filename), sanitizing=True)
-            written = Path(
-                self._format_dest(names["assignment"], names["student"]), Path(notebook_filename).name
-            )
+            folder = self._format_dest(names["assignment"], names["student"])
+            written = Path(folder, Path(notebook_filename).name)
             ids = {cell.get("id") for cell in notebook.cells}
             if None in ids or len(ids) < len(notebook.cells):
                 _, notebook = normalize(notebook)  # as nbconvert does when it reads what it has written
@@ -394,9 +393,8 @@ class Writer:
 def _require_writing(error: BaseException, reason: str) -> None:
     """Raise an error if the failure would repeat for everybody else."""
     again = "then run the same command again; it continues from here."
-    if isinstance(error, OperationalError) and "disk is full" in str(error):
-        raise NoSpace(f"{reason}. Free some space or make it writable, {again}") from error
-    if isinstance(error, OSError) and error.errno in FOR_EVERYBODY:
+    full = isinstance(error, OperationalError) and "disk is full" in str(error)
+    if full or (isinstance(error, OSError) and error.errno in FOR_EVERYBODY):
         raise NoSpace(f"{reason}. Free some space or make it writable, {again}") from error
     if isinstance(error, OperationalError | InterfaceError):
         raise GradebookAway(

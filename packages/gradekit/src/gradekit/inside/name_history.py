@@ -245,11 +245,9 @@ class NameHistory:
 
     def _after_cell(self, result: Any) -> None:
         count = getattr(result, "execution_count", None)
-        try:
+        with suppress(Exception):  # as above
             if isinstance(count, int):
                 self.note(count)
-        except Exception:  # a thread of the student's changes the values at the same time, say
-            return
 
     def _note_built_in(self, count: int) -> None:
         identities = list(map(id, vars(builtins).values()))

@@ -123,8 +123,7 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
     problems = []
     known_headings = headings(notebook)
     for name, found in collect_marks(assignment, path.stem, notebook).items():
-        without = [check for check, mark in found.items() if not _has_points(mark)]
-        if without:
+        if without := [check for check, mark in found.items() if not _has_points(mark)]:
             problems.append(
                 f"{files[name]}: {', '.join(without)} has no points. Write @points(n) above it, n a number."
             )

@@ -36,16 +36,13 @@ from gradekit.nbgrader_plugin.course_folders import (
     url_in,
 )
 from gradekit.nbgrader_plugin.late import refusal
-from gradekit.submission.extra_files import StuckError
-
-#: what `nbgrader release_feedback` reads beside a page
-_FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
+from gradekit.submission.extra_files import SECRET, TIMESTAMP, StuckError
 
 
 def find_folders(converter: BaseConverter, step: str) -> None:
     """Make a command for all students find folders such as `[ab]`, whose names nbgrader takes for patterns."""
     folders = converter.coursedir
-    if folders.student_id == "*" and not isinstance(converter, OneFolder):
+    if folders.student_id == "*":
         pattern = folders.format_path(step, "*", folders.assignment_id)
         found = {path: _notebooks(Path(path), folders.notebook_id) for path in glob.glob(pattern)}
         converter.assignments = {path: names for path, names in found.items() if names}
@@ -58,11 +55,11 @@ def _notebooks(folder: Path, pattern: str) -> list[str]:
 
 def make_ready(converter: BaseConverter) -> None:
     """Prepare the submissions that are about to be autograded: rename folders, and set aside unreadable files."""
+    if isinstance(converter, OneFolder):
+        return  # the command has done so
     folders = converter.coursedir
     assignment = folders.assignment_id
     left_out: set[str] = set()
-    if isinstance(converter, OneFolder):
-        return  # the command has done so
     require_gradebook(converter.log, folders, writing=True)
     if folders.student_id == "*":
         with Gradebook(url_in(folders), folders.course_id) as gradebook:
@@ -121,7 +118,7 @@ def copy_nothing(converter: BaseConverter) -> None:
 def copy_for_release(source: Path, target: Path) -> None:
     """Copy to a page what nbgrader needs to release it. A page has its pictures inside."""
     target.mkdir(parents=True, exist_ok=True)
-    for name in _FOR_RELEASE:
+    for name in (TIMESTAMP, SECRET):
         if (source / name).is_file():
             (target / name).unlink(missing_ok=True)
             shutil.copy(source / name, target)
@@ -134,8 +131,6 @@ def leave_out_ungraded(converter: BaseConverter) -> None:
     """
     folders = converter.coursedir
     assignment = folders.assignment_id
-    if isinstance(converter, OneFolder):
-        return
     with Gradebook(url_in(folders), folders.course_id) as gradebook:
         try:
             graded = {found.student_id for found in gradebook.assignment_submissions(assignment)}

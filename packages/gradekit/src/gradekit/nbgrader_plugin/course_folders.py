@@ -6,7 +6,6 @@ import os
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,7 +18,7 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from traitlets.config import Config
 
-from gradekit.course import ANY, Assignment, Course
+from gradekit.course import ANY, Assignment, Course, CourseError
 from gradekit.course.configuration import course_in
 from gradekit.course.printing import printable, quoted
 from gradekit.submission.extra_files import ExtraFiles, handed_out_files, move_up, put_endings_right
@@ -54,8 +53,7 @@ def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> ExtraF
 
 def handed_in(folders: CourseDirectory, assignment: str | None = None) -> list[str]:
     """The names of the students who have a submission folder for the assignment, or for any."""
-    place = _submission_folder(folders, assignment or ANY)
-    return sorted({name for _, name in place.found()})
+    return sorted({student for _, student in _student_folders(folders, assignment or ANY)})
 
 
 def rename_students(folders: CourseDirectory, assignment: str, gradebook: Gradebook) -> list[str]:
@@ -68,7 +66,7 @@ def rename_students(folders: CourseDirectory, assignment: str, gradebook: Gradeb
     known = list(entries)
     sentences = list(_two_in_gradebook(folders, entries))
     expected = course_in(folders).assignment(assignment).released_names()
-    for place, student in _submission_folder(folders, assignment).found():
+    for place, student in _student_folders(folders, assignment):
         submitted = folders.format_path(folders.submitted_directory, student, assignment)
         if os.path.islink(submitted):
             sentences.append(_linked(student, submitted))
@@ -206,7 +204,7 @@ def student_of(folders: CourseDirectory, step: str, path: str) -> str | None:
 
 def misplaced_notebooks(folders: CourseDirectory) -> list[str]:
     """A sentence for each notebook that lies above the submission folders, so that nbgrader does not see it."""
-    above = Path(_submission_folder(folders, ANY).pattern).parent
+    above = Path(_pattern(folders, ANY)).parent
     place = folders.format_path(folders.submitted_directory, "STUDENT", "ASSIGNMENT")
     return [
         f"{printable(path)} is in no submission folder, so it was not graded. Move it to {place}."
@@ -223,35 +221,22 @@ def usable_name(name: str) -> str:
     return name.translate(_REPLACED)
 
 
-@dataclass(frozen=True)
-class _StudentFolders:
-    """A pattern for paths of submissions, with any student's name, and perhaps any assignment's.
-
-    Args:
-        pattern: for `glob`.
-        depth: index of the part with the student's name.
-        name: matches this part; its group is the name.
-    """
-
-    pattern: str
-    depth: int
-    name: re.Pattern[str]
-
-    def found(self) -> Iterator[tuple[Path, str]]:
-        """The folder named after each student, which may be above that of the submission, and the student's name."""
-        for path in sorted(glob.glob(self.pattern)):
-            folder = Path(*Path(path).parts[: self.depth + 1])
-            if Path(path).is_dir() and (match := self.name.fullmatch(folder.name)):
-                yield folder, match[1]
-
-
-def _submission_folder(folders: CourseDirectory, assignment: str) -> _StudentFolders:
-    student = f"{ANY}student"
+def _student_folders(folders: CourseDirectory, assignment: str) -> Iterator[tuple[Path, str]]:
+    """The folder named after each student, which may be above that of the submission, and the student's name."""
+    student = f"{ANY}student"  # the assignment may be `ANY`
     parts = Path(folders.format_path(folders.submitted_directory, student, assignment)).parts
     depth = next(index for index, part in enumerate(parts) if student in part)
-    patterns = (glob.escape(part).replace(student, "*").replace(ANY, "*") for part in parts)
-    name = re.escape(parts[depth]).replace(student, "(.*)", 1).replace(ANY, ".*")
-    return _StudentFolders(str(Path(*patterns)), depth, re.compile(name, re.DOTALL))
+    name = re.compile(re.escape(parts[depth]).replace(student, "(.*)", 1).replace(ANY, ".*"), re.DOTALL)
+    for path in map(Path, sorted(glob.glob(_pattern(folders, assignment)))):
+        folder = Path(*path.parts[: depth + 1])
+        if path.is_dir() and (match := name.fullmatch(folder.name)):
+            yield folder, match[1]
+
+
+def _pattern(folders: CourseDirectory, assignment: str) -> str:
+    """A pattern for `glob` of the submission folders of all students."""
+    path = Path(folders.format_path(folders.submitted_directory, ANY, assignment))
+    return glob.escape(str(path)).replace(ANY, "*")
 
 
 class Stop(SystemExit):
@@ -272,8 +257,8 @@ def require_gradebook(log: logging.Logger, folders: CourseDirectory, writing: bo
     """Stop an nbgrader command with a sentence if the gradebook can't be used."""
     try:
         problem = gradebook_problem(url_in(folders), writing)
-    except ImportError as error:
-        problem = no_driver(error)
+    except CourseError as error:
+        problem = str(error)
     if problem:
         stop(log, problem)
 
@@ -287,13 +272,6 @@ def url_in(folders: CourseDirectory) -> str:
     return make_url(url).set(database=str(Path(folders.root, path))).render_as_string(hide_password=False)
 
 
-def no_driver(error: ImportError) -> str:
-    return (
-        f"the gradebook can't be opened, since c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
-        'postgresql+psycopg2://… `pip install "gradekit[postgres]"`'
-    )
-
-
 def gradebook_problem(url: str, writing: bool) -> str:
     """What is wrong with the gradebook, and what to do; empty if nothing is, or if it doesn't exist yet.
 
@@ -301,7 +279,7 @@ def gradebook_problem(url: str, writing: bool) -> str:
         writing: whether it will be written to.
 
     Raises:
-        ImportError: the driver of the database is not installed.
+        CourseError: the driver of the database is not installed.
     """
     path = sqlite_file(url)
     if path is not None:
@@ -331,6 +309,11 @@ def gradebook_problem(url: str, writing: bool) -> str:
             return f"{place} is damaged ({reason}): {_RESTORE}."
     except SQLAlchemyError as error:
         reason = str(error).splitlines()[0]
+    except ImportError as error:
+        raise CourseError(
+            f"the gradebook can't be opened, since c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
+            'postgresql+psycopg2://… `pip install "gradekit[postgres]"`'
+        ) from error
     return (
         f"the gradebook {place} can't be opened ({reason}): see whether its database runs, and check "
         "c.CourseDirectory.db_url."

@@ -1,6 +1,6 @@
 """In generate_feedback: write a page for a graded notebook, without scripts or network."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -84,8 +84,8 @@ class FeedbackExporter(Exporter):
         if isinstance(self.parent, BaseConverter):
             if not isinstance(self.parent, OneFolder):
                 require_gradebook(self.log, self.parent.coursedir, writing=False)
-            find_folders(self.parent, self.parent.coursedir.autograded_directory)
-            leave_out_ungraded(self.parent)
+                find_folders(self.parent, self.parent.coursedir.autograded_directory)
+                leave_out_ungraded(self.parent)
             copy_nothing(self.parent)
 
     @default("file_extension")
@@ -148,7 +148,8 @@ class FeedbackExporter(Exporter):
         """Everything on the page besides the cells, without anything that it must not show yet."""
         assignment, student = names["assignment"], names["student"]
         rule = AttemptRules(config=self.config).of(assignment)
-        attempts = Attempts.load(configured_course(self.config).root, assignment, student)
+        of = configured_course(self.config).assignment(assignment)
+        attempts = Attempts.load(of.course.root, assignment, student)
         plugin = second_chance_of(self.config)
         now, deadline = datetime.now(UTC), names.get(DEADLINE)
         shows = rule.shown(now, deadline)
@@ -162,21 +163,14 @@ class FeedbackExporter(Exporter):
         due, came = (clock.in_words(time) if time else "" for time in (deadline, deadline and handed_in))
         shown = names | {"student": printable(str(student))}
         requests = FeedbackPage(config=self.config).requests
-        sections = self._sections(assignment, student, names["notebook"], nb, clock)
-        return _Frame(shown, result, shows, attempt, due, came, requests, sections)
-
-    def _sections(
-        self, assignment: str, student: str, name: str, nb: NotebookNode, clock: CourseTime
-    ) -> list[str]:
-        """What other packages add. A file of theirs that can't be read costs the page only their part."""
         sections = []
         for point in entry_points(group=_SECTIONS):
             try:
-                of = configured_course(self.config).assignment(assignment)
-                sections.append(point.load()(of, student, name, nb, clock))
-            except CourseError as error:
-                self.log.warning("The page of %s for %s lacks a section: %s", printable(student), name, error)
-        return sections
+                sections.append(point.load()(of, student, names["notebook"], nb, clock))
+            except CourseError as error:  # a file of another package costs the page only its part
+                lacks = shown["student"], names["notebook"], error
+                self.log.warning("The page of %s for %s lacks a section: %s", *lacks)
+        return _Frame(shown, result, shows, attempt, due, came, requests, sections)
 
     def _handed_in(self, assignment: str, student: str, autograded: Path) -> datetime | None:
         """The time in timestamp.txt, or else that of the newest notebook, as `gradekit watch --folder` takes it."""
@@ -224,10 +218,10 @@ class _Frame:
     result: SubmissionResult
     shows: Shows
     attempt: AttemptLine | None
-    deadline: str = ""
-    handed_in: str = ""
-    requests: bool = False
-    sections: list[str] = field(default_factory=list)
+    deadline: str
+    handed_in: str
+    requests: bool
+    sections: list[str]
 
 
 OTHER_VERSION = "This notebook was autograded by another version of gradekit. Run `gradekit autograde`, then this command again."

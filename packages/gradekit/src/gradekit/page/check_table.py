@@ -31,10 +31,6 @@ from gradekit.verdict.results import (
 # styles are inline, since formgrader's pages don't have our style sheet
 _CELL = "text-align:left; vertical-align:top; padding:0.4em 0.7em; border-bottom:1px solid #d0d7de;"
 _COLORS = {CheckOutcome.PASSED: "#1a6b3c", CheckOutcome.FAILED: "#a4262c"}
-_TRY_IT = (
-    '<details class="try"><summary>{title}</summary><p>{what}</p>'
-    '<div style="user-select:all;">{code}</div></details>'
-)
 _MISTAKE = N_("Likely mistake")
 _POINTS = N_("Points")
 _COLUMNS = (N_("Check"), N_("Result"), _POINTS)
@@ -68,7 +64,7 @@ def checks_as_text(exercise: ExerciseResult) -> str:
     lines = [score_in_words(exercise.earned, exercise.points)]
     for check in exercise.checks:
         lines.append(f"{_(check.outcome):>12}  {check.earned:g}/{check.points:g}  {check.sentence}")
-        lines += [f"{'':>14}{_(label)}: {text}" for label, text in _findings(check) if text]
+        lines += [f"{'':>14}{_(label)}: {text}" for label, text in _findings(check)]
     return "\n".join(lines)
 
 
@@ -83,11 +79,9 @@ def checks_as_html(
     head = "".join(
         f'<th scope="col" style="{_CELL} white-space:nowrap;">{escape(_(name))}</th>' for name in _COLUMNS
     )
-    of = exercise_name(exercise.grade_id)
-    rows = "".join(
-        _row(check, explaining(notebook, found, exercise.grade_id, check.see), of if requests else "")
-        for check in exercise.checks
-    )
+    of = exercise_name(exercise.grade_id) if requests else ""
+    places = [explaining(notebook, found, exercise.grade_id, check.see) for check in exercise.checks]
+    rows = "".join(_row(check, place, of) for check, place in zip(exercise.checks, places, strict=True))
     return (
         '<table class="gradekit-checks" '
         'style="border-collapse:collapse; width:100%; font-family:sans-serif;">'
@@ -112,7 +106,7 @@ def exercise_as_html(exercise: ExerciseResult, title: str) -> str:
 def _row(check: CheckResult, place: Heading | None, exercise: str) -> str:
     color = _COLORS.get(check.outcome, "#7a4f01")
     lines = [f"<div>{code_marked(check.sentence)}</div>"]
-    if found := [(label, code_marked(text)) for label, text in _findings(check) if text]:
+    if found := [(label, code_marked(text)) for label, text in _findings(check)]:
         tried = [_line(N_("Tried"), code_marked(check.tried))] if check.tried else []
         lines = [*tried, _line(N_("Should hold"), code_marked(check.sentence))]
         lines += [_line(label, text, color if label == _MISTAKE else "") for label, text in found]
@@ -120,9 +114,14 @@ def _row(check: CheckResult, place: Heading | None, exercise: str) -> str:
         link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>'
         lines.append(_line(N_("Explained in"), Markup(link)))
     if check.try_it:
-        lines.append(_try_it(check.try_it))
+        what = _("Paste these lines into a new cell below your answer, and run it. One click selects them.")
+        lines.append(_to_copy(_("Try it yourself"), what, highlighted_code(check.try_it)))
     if exercise and check.outcome != CheckOutcome.PASSED:
-        lines.append(_request(f"{exercise}::{check.name}: "))
+        what = _(
+            "Write this line and your reason into a file requests.txt next to the notebook, and hand in again, "
+            "or send it to your TA if that would be late. A person reads it."
+        )
+        lines.append(_to_copy(_("I think this check is wrong"), what, escape(f"{exercise}::{check.name}: ")))
     mark = {CheckOutcome.PASSED: "✓", CheckOutcome.PARTLY_PASSED: "◐"}.get(check.outcome, "✗")
     return (
         f'<tr><td style="{_CELL}">{"".join(lines)}</td>'
@@ -131,27 +130,21 @@ def _row(check: CheckResult, place: Heading | None, exercise: str) -> str:
     )
 
 
-def _try_it(lines: str) -> str:
-    what = _("Paste these lines into a new cell below your answer, and run it. One click selects them.")
-    return _TRY_IT.format(title=escape(_("Try it yourself")), what=escape(what), code=highlighted_code(lines))
-
-
-def _request(line: str) -> str:
-    what = _(
-        "Write this line and your reason into a file requests.txt next to the notebook, and hand in again, "
-        "or send it to your TA if that would be late. A person reads it."
-    )
-    return _TRY_IT.format(
-        title=escape(_("I think this check is wrong")), what=escape(what), code=escape(line)
+def _to_copy(title: str, what: str, code: str) -> str:
+    """Folded lines that one click selects; `code` is HTML."""
+    return (
+        f'<details class="try"><summary>{escape(title)}</summary><p>{escape(what)}</p>'
+        f'<div style="user-select:all;">{code}</div></details>'
     )
 
 
 def _findings(check: CheckResult) -> list[tuple[str, str]]:
-    return [
+    found = (
         (N_("Came out"), check.message),
         (N_("How it differs"), check.relation),
         (_MISTAKE, check.diagnosis),
-    ]
+    )
+    return [(label, text) for label, text in found if text]
 
 
 def _line(label: str, text: Markup, color: str = "") -> str:
@@ -228,8 +221,9 @@ def _score_row(
         state = _("awaiting manual grading") if awaits_grading else right_or_not(exercise)
         return ScoreRow(name, title, score, exercise.points, state, awaits_grading)
     unanswered = False
-    if exercise and awaits_grading:
-        state = _("awaiting manual grading")
+    if awaits_grading:
+        nothing = exercise is None and result.nothing_graded
+        state = _("not graded") if nothing else _("awaiting manual grading")
     elif exercise and exercise.ordinary:
         state = _(exercise.checks[0].outcome)
     elif exercise and not exercise.unanswered:
@@ -241,13 +235,11 @@ def _score_row(
             passed=passed,
             checks=len(exercise.checks),
         )
-    elif exercise is None and awaits_grading:
-        state = _("not graded") if result.nothing_graded else _("awaiting manual grading")
     elif exercise is None and mark.get("by_hand"):
         state = _("graded manually")
     else:
         state, unanswered = _(CheckOutcome.NOT_ANSWERED), True
-    score = mark.get("score") or None if awaits_grading else mark.get("score") or 0
+    score = mark.get("score") or (None if awaits_grading else 0)
     return ScoreRow(name, title, score, mark.get("points") or 0, state, awaits_grading, unanswered)
 
 

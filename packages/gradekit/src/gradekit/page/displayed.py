@@ -40,8 +40,9 @@ PAGE_BYTES, PAGE_PIXELS, PAGE_PICTURES = 40 * 2**20, 500_000_000, 500
 #: key in the resources of a page in formgrader: its `Pictures`
 OF_PAGE = "gradekit_pictures"
 #: the last is a JPEG from some phones
-_PICTURE_TYPES = {kind: f"image/{kind.lower()}" for kind in ("PNG", "JPEG", "GIF", "WEBP")} | {
-    "MPO": "image/jpeg"
+_PICTURE_TYPES = {
+    **{kind: f"image/{kind.lower()}" for kind in ("PNG", "JPEG", "GIF", "WEBP")},
+    "MPO": "image/jpeg",
 }
 #: stands for a picture in the text itself while the text is formatted
 _EMBEDDED = "embedded:"
@@ -119,8 +120,7 @@ class Pictures:
         Raises:
             NotShown: it isn't a picture, or a limit is exceeded.
         """
-        is_svg = data[:1_000].lstrip()[:1] == b"<" and b"<svg" in data[:10_000]
-        kind, pixels = _checked_svg(data) if is_svg else _checked(data)
+        kind, pixels = _checked(data)
         room = self._room
         if len(data) > room.bytes or pixels > room.pixels or not room.pictures:
             raise NotShown(_TOO_MANY)
@@ -147,11 +147,7 @@ class Pictures:
             return decoded(bundle.get(picture_in(bundle), ""))
         if re.match(r"(?:https?:)?//", address, re.IGNORECASE):
             raise NotShown(_ON_THE_WEB)
-        return self._content(address)
-
-    def _content(self, address: str) -> bytes:
-        path = self.path_of(address)
-        if path is not None:
+        if path := self.path_of(address):
             with suppress(OSError):
                 return read_safely(path, MAX_PICTURE_BYTES)
         raise NotShown(_NO_FILE)
@@ -222,6 +218,10 @@ def _checked(data: bytes) -> tuple[str, int]:
     """The type and the number of pixels of a picture, which isn't decoded for this."""
     from PIL import Image  # the configuration imports this module in every command
 
+    if data[:1_000].lstrip()[:1] == b"<" and b"<svg" in data[:10_000]:
+        if len(data) > MAX_SVG_BYTES or b"<!ENTITY" in data:  # entities can make a small file large
+            raise NotShown(_TOO_LARGE)
+        return SVG, 0
     if len(data) > MAX_PICTURE_BYTES:
         raise NotShown(_TOO_LARGE)
     try:
@@ -235,12 +235,6 @@ def _checked(data: bytes) -> tuple[str, int]:
     if pixels > MAX_PIXELS:
         raise NotShown(_TOO_LARGE)
     return kind, pixels
-
-
-def _checked_svg(data: bytes) -> tuple[str, int]:
-    if len(data) > MAX_SVG_BYTES or b"<!ENTITY" in data:  # entities can make a small file large
-        raise NotShown(_TOO_LARGE)
-    return SVG, 0
 
 
 def _entry(folder: Path, name: str) -> Path | None:

@@ -235,11 +235,8 @@ def _render_code(source: str) -> str:
     if len(source) <= MAX_FORMATTED_CHARACTERS and longest > MAX_LINE:
         return f"<pre>{escape(source)}</pre>"
     # a cell magic chooses another lexer
-    return _within_limits(_highlighted, source, linear="%%" not in source and not _BLANKS.search(source))
-
-
-def _highlighted(source: str) -> str:
-    return str(Highlight2HTML()(source))
+    linear = "%%" not in source and not _BLANKS.search(source)
+    return _within_limits(lambda text: str(Highlight2HTML()(text)), source, linear)
 
 
 def _allowed(tag: str, name: str, value: str) -> str | None:

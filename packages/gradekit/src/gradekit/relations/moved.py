@@ -40,15 +40,12 @@ def _axes_exchanged(pair: Pair) -> Iterator[Relation]:
         return
     for order in islice(permutations(range(ndim)), 1, _MOST_ORDERS):
         candidate = pair.right.transpose(order)
-        if candidate.shape == pair.found.shape and pair.equals(candidate):
-            moved = [axis for axis in range(ndim) if order[axis] != axis]
-            names = " and ".join([axis_in_words(axis, ndim) for axis in moved])
-            text = (
-                f"It is right, with {names} exchanged."
-                if len(moved) == 2
-                else f"It is right, with its axes in the order {', '.join(map(str, order))}."
-            )
-            yield Relation(text, pair.bits(candidate) - _CHOSEN)
+        if pair.equals(candidate):
+            moved = [axis_in_words(axis, ndim) for axis in range(ndim) if order[axis] != axis]
+            how = f"its axes in the order {', '.join(map(str, order))}"
+            if len(moved) == 2:
+                how = f"{' and '.join(moved)} exchanged"
+            yield Relation(f"It is right, with {how}.", pair.bits(candidate) - _CHOSEN)
             return
 
 
@@ -67,26 +64,12 @@ def _along(pair: Pair, axis: int) -> Iterator[Relation]:
             "It is the right one, minus its mean": right - mean,
         }
         for text, candidate in candidates.items():
-            if np.isfinite(candidate).all() and pair.equals(candidate):
-                yield Relation(f"{text} along {words}.", pair.bits(candidate) - _CHOSEN)
-    yield from _repeated(pair, axis, words)
+            yield from pair.claim(candidate, f"{text} along {words}.", _CHOSEN)
+    for which, index in (("first", 0), ("last", -1)):
+        candidate = np.broadcast_to(np.take(right, [index], axis), right.shape)
+        yield from pair.claim(candidate, f"The right {which} entry is repeated along {words}.", _CHOSEN)
     yield from _shifted(pair, axis, words)
     yield from _other_order(pair, axis, words)
-
-
-def _repeated(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
-    """The right entries at one index of an axis are repeated at all of them."""
-    size = pair.right.shape[axis]
-    first = np.take(pair.found, [0], axis)
-    if not pair.equals(np.broadcast_to(first, pair.found.shape)):
-        return
-    for index in {0, size - 1}:
-        candidate = np.broadcast_to(np.take(pair.right, [index], axis), pair.right.shape)
-        if pair.equals(candidate):
-            which = "first" if index == 0 else "last"
-            yield Relation(
-                f"The right {which} entry is repeated along {words}.", pair.bits(candidate) - _CHOSEN
-            )
 
 
 def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
@@ -95,18 +78,15 @@ def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
         for way, sign in (("towards the end", 1), ("towards the start", -1)):
             candidate = np.roll(pair.right, sign * shift, axis)
             places = "one place" if shift == 1 else f"{shift} places"
+            text = f"It is right, but shifted by {places} {way} along {words}"
             if pair.equals(candidate):
-                text = f"It is right, but shifted by {places} {way} along {words}, and entries that drop out come back in at the other end."
+                text += ", and entries that drop out come back in at the other end."
                 yield Relation(text, pair.bits(candidate) - _CHOSEN - 2)
-                continue
-            inside = slice(shift, None) if sign > 0 else slice(None, -shift)
-            where = (slice(None),) * axis + (inside,)
-            if shift > size / 2:
-                continue
-            part = Pair(pair.found[where], pair.right[where], pair.tight, pair.rtol)
-            if part.equals(candidate[where]):
-                text = f"It is right, but shifted by {places} {way} along {words}."
-                yield Relation(text, part.bits(candidate[where]) - _CHOSEN - 3)
+            elif shift <= size / 2:
+                inside = slice(shift, None) if sign > 0 else slice(None, -shift)
+                where = (slice(None),) * axis + (inside,)
+                part = Pair(pair.found[where], pair.right[where], pair.tight, pair.rtol)
+                yield from part.claim(candidate[where], f"{text}.", _CHOSEN + 3)
 
 
 def _other_order(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
@@ -126,28 +106,24 @@ def _other_order(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
 
 def _any_order(pair: Pair) -> Iterator[Relation]:
     size = pair.right.size
-    order = np.argsort(pair.found.ravel(), kind="stable"), np.argsort(pair.right.ravel(), kind="stable")
+    if pair.right.ndim < 2:
+        return
     candidate = np.empty(size)
-    candidate[order[0]] = pair.right.ravel()[order[1]]
-    candidate = candidate.reshape(pair.right.shape)
-    if pair.right.ndim > 1 and pair.equals(candidate):
-        cost = lgamma(size + 1) / log(2)
-        if pair.whole:  # how often each integer occurs is chance
-            cost = size * np.log2(pair.kinds) - 4 * pair.kinds
-        yield Relation("It holds the right numbers, but in other places.", pair.bits(candidate) - cost)
+    candidate[np.argsort(pair.found.ravel(), kind="stable")] = np.sort(pair.right, axis=None)
+    cost = lgamma(size + 1) / log(2)
+    if pair.whole:  # how often each integer occurs is chance
+        cost = size * np.log2(pair.kinds) - 4 * pair.kinds
+    text = "It holds the right numbers, but in other places."
+    yield from pair.claim(candidate.reshape(pair.right.shape), text, cost)
 
 
 def _other_shape(pair: Pair) -> Iterator[Relation]:
     found, right = pair.found, pair.right
     if found.size == right.size:
-        candidate = right.reshape(found.shape)
-        if pair.equals(candidate):
-            text = (
-                "Its numbers are right: only an axis of size 1 is missing, extra, or in the wrong place."
-                if found.squeeze().shape == right.squeeze().shape
-                else "Its numbers are right and in the right order: only the shape is wrong."
-            )
-            yield Relation(text, pair.bits(candidate) - 2)
+        text = "Its numbers are right and in the right order: only the shape is wrong."
+        if found.squeeze().shape == right.squeeze().shape:
+            text = "Its numbers are right: only an axis of size 1 is missing, extra, or in the wrong place."
+        yield from pair.claim(right.reshape(found.shape), text, 2)
     yield from _reduced(pair)
     yield from _not_reduced(pair)
     if found.ndim == right.ndim:
@@ -159,9 +135,7 @@ def _other_shape(pair: Pair) -> Iterator[Relation]:
             candidate = np.broadcast_to(right, found.shape)
         except ValueError:
             return
-        if pair.equals(candidate):
-            text = "It is the right one, repeated along an extra axis."
-            yield Relation(text, pair.bits(candidate) - 2)
+        yield from pair.claim(candidate, "It is the right one, repeated along an extra axis.", 2)
 
 
 def _reduced(pair: Pair) -> Iterator[Relation]:
@@ -189,9 +163,8 @@ def _not_reduced(pair: Pair) -> Iterator[Relation]:
             part = Pair(reduced, pair.right, pair.tight, pair.rtol)
             if part.equals(pair.right):
                 text = f"The right one is its {name} along {axis_in_words(axis, ndim)}."
-                everywhere = np.ones(pair.right.shape, bool)
                 # a single number has as many digits as fit between it and the tolerance
-                bits = _digits(pair) if pair.right.size == 1 else part.bits(pair.right, everywhere)
+                bits = _digits(pair) if pair.right.size == 1 else part.bits_of_all(pair.right)
                 yield Relation(text, bits - 2, rank=2)
                 return
 
@@ -220,8 +193,7 @@ def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Relation]:
             which = f"the {end} entry" if number == 1 else f"the {end} {number} entries"
             what = "should not be there" if own > wanted else ("is missing" if number == 1 else "are missing")
             text = f"Along {words}, {which} {what}; the rest is right."
-            bits = part.bits(right, np.ones(right.shape, bool)) - _CHOSEN
-            yield Relation(text, bits, needs=ENOUGH_FOR_PLACES)
+            yield Relation(text, part.bits_of_all(right) - _CHOSEN, needs=ENOUGH_FOR_PLACES)
 
 
 _MOST_LISTED = 8
@@ -281,14 +253,12 @@ def _beside_the_diagonal(pair: Pair) -> Iterator[Relation]:
     if pair.right.ndim < 2 or min(pair.right.shape[-2:]) < 3:
         return
     ones = np.ones(pair.right.shape[-2:], bool)
-    for words, region in (
-        ("above the diagonal of the last two axes", np.triu(ones, 1)),
-        ("below the diagonal of the last two axes", np.tril(ones, -1)),
-        ("on the diagonal of the last two axes", np.eye(*pair.right.shape[-2:]) > 0),
-    ):
+    above, below = np.triu(ones, 1), np.tril(ones, -1)
+    for words, region in (("above", above), ("below", below), ("on", ~above & ~below)):
         here = np.broadcast_to(region, pair.right.shape)
         if not pair.off[~here].any():
-            yield Relation(f"It is wrong only {words}.", _right_in(pair, ~here), rank=2)
+            text = f"It is wrong only {words} the diagonal of the last two axes."
+            yield Relation(text, _right_in(pair, ~here), rank=2)
 
 
 def _by_sign(pair: Pair) -> Iterator[Relation]:
@@ -301,11 +271,9 @@ def _beside_a_mask(pair: Pair, play: InPlay) -> Iterator[Relation]:
     """Right only where a mask that was passed in hides nothing."""
     shape = pair.right.shape
     for mask in play.masks:
+        whole = mask.all(axis=-1, keepdims=True) if mask.ndim else mask
         for visible, words in (
-            (
-                mask.all(axis=-1, keepdims=True) if mask.ndim else mask,
-                "for queries from which the mask hides no key",
-            ),
+            (whole, "for queries from which the mask hides no key"),
             (mask, "where the mask is True"),
         ):
             try:

@@ -95,10 +95,15 @@ class Pair:
 
     def equals(self, candidate: Numpy) -> bool:
         """True if the wrong array is the candidate, within the tolerance of the check."""
-        if candidate.shape != self.found.shape:
+        if candidate.shape != self.found.shape or not np.isfinite(candidate).all():
             return False
         with np.errstate(all="ignore"):
             return bool((np.abs(self.found - candidate) <= self.tight + self.rtol * np.abs(candidate)).all())
+
+    def claim(self, candidate: Numpy, text: str, cost: float) -> "Iterator[Relation]":
+        """The relation, if the wrong array is the candidate. `cost` is that of choosing it, in bits."""
+        if self.equals(candidate):
+            yield Relation(text, self.bits(candidate) - cost)
 
     def bits(self, candidate: Numpy, where: Numpy | None = None) -> float:
         """The bits of evidence in the agreement with a candidate, from the entries in `where`.
@@ -123,6 +128,10 @@ class Pair:
         digits = np.unique(np.round(entries / unit))
         each = min(float(np.log2(spread / unit)), _MOST_PER_ENTRY)
         return each * len(digits)
+
+    def bits_of_all(self, candidate: Numpy) -> float:
+        """The bits of evidence from all entries."""
+        return self.bits(candidate, np.ones(candidate.shape, bool))
 
 
 def axis_in_words(axis: int, ndim: int) -> str:
@@ -217,17 +226,15 @@ def number_relations(pair: Pair, play: InPlay) -> Iterator[Relation]:
     with np.errstate(all="ignore"):
         for text, function in _FUNCTIONS:
             candidate = function(pair.right)
-            if np.isfinite(candidate).all() and pair.equals(candidate):
-                if pair.boolean and text.endswith("1 minus the right one"):
-                    text = "True and False are exchanged"
-                yield Relation(f"{text}.", _bits_of_all(pair, candidate) - _CHOSEN)
-
-
-def _bits_of_all(pair: Pair, candidate: Numpy) -> float:
-    """The bits for a function; if it maps the entries that it changes to few numbers, the others count, too."""
-    moved = pair.bits(candidate)
-    changed = np.abs(candidate - pair.right) > pair.tight + pair.rtol * np.abs(candidate)
-    return max(moved, pair.bits(candidate, np.ones(candidate.shape, bool))) if changed.sum() >= 3 else moved
+            if not pair.equals(candidate):
+                continue
+            if pair.boolean and text.endswith("1 minus the right one"):
+                text = "True and False are exchanged"
+            bits = pair.bits(candidate)
+            changed = np.abs(candidate - pair.right) > pair.tight + pair.rtol * np.abs(candidate)
+            if changed.sum() >= 3:  # a function may map the entries that it changes to few numbers
+                bits = max(bits, pair.bits_of_all(candidate))
+            yield Relation(f"{text}.", bits - _CHOSEN)
 
 
 def _one_number_for_all(pair: Pair) -> Iterator[Relation]:
@@ -268,17 +275,15 @@ def _known_factor(factor: float, pair: Pair, play: InPlay) -> str:
     }
     named = {size: "a size of the inputs" for size in sorted(play.sizes)} | named
     named |= {prod(pair.right.shape): "the number of entries"} if pair.right.ndim > 1 else {}
-    for inverse, way in ((False, "times"), (True, "divided by")):
-        value = 1 / factor if inverse else factor
+    for value, way in ((factor, "times"), (1 / factor, "divided by")):
         for power, pattern in _POWERS:
             for size, whose in named.items():
                 if size > 1 and abs(value - size**power) <= 2 * pair.rtol * size**power:
                     if power == 1:
                         return f"{way} {size}, {whose}"
-                    text = pattern.format(size)
-                    number = size**power
+                    text, number = pattern.format(size), size**power
                     if number == round(number):  # which may be meant as well
-                        return f"{way} {round(number)}, which is {text}, and {size} is {whose}"
+                        text = f"{round(number)}, which is {text}"
                     return f"{way} {text}, and {size} is {whose}"
     return ""
 
@@ -299,10 +304,9 @@ def _factor_and_offset(pair: Pair) -> Iterator[Relation]:
     offset = float(y.mean() - slope * x.mean())
     candidate = slope * pair.right + offset
     known = abs(slope - 1) <= 2 * pair.rtol or abs(offset) <= 2 * pair.tight or abs(slope) <= 2 * pair.rtol
-    if known or not pair.equals(candidate):
-        return
-    text = f"Every entry is the right one times {number_in_words(slope)}, plus {offset_in_words(offset)}."
-    yield Relation(text, pair.bits(candidate) - 2 * pair.one_entry - 1)
+    if not known and pair.equals(candidate):
+        text = f"Every entry is the right one times {number_in_words(slope)}, plus {offset_in_words(offset)}."
+        yield Relation(text, pair.bits(candidate) - 2 * pair.one_entry - 1)
 
 
 def scalar_relation(found: float, right: float, play: InPlay) -> str:

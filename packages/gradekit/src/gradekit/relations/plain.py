@@ -49,25 +49,21 @@ def list_relation(found: list[Any], right: list[Any], same: Callable[[Any, Any],
         return ""
     if equal(found, right):
         return "Its entries are right: only the type of the whole is wrong."
+    parts = (
+        ("Its entries are right, but in reverse order.", found, right[::-1]),
+        ("The first entry is missing; the rest is right.", found, right[1:]),
+        ("The last entry is missing; the rest is right.", found, right[:-1]),
+        ("There is an extra entry at the beginning; the rest is right.", found[1:], right),
+        ("There is an extra entry at the end; the rest is right.", found[:-1], right),
+        ("It is right as far as it goes, but ends too early.", found, right[: len(found)]),
+        ("It begins with the right entries and continues after them.", found[: len(right)], right),
+        ("Its entries are shifted by one place towards the end.", found[1:], right[:-1]),
+        ("Its entries are shifted by one place towards the start.", found[:-1], right[1:]),
+    )
+    for text, own, wanted in parts:
+        if equal(own, wanted) and _telling(wanted):
+            return text
     as_long = len(found) == len(right)
-    if len(right) > 1 and equal(found, right[::-1]):
-        return "Its entries are right, but in reverse order."
-    if _telling(right[1:]) and equal(found, right[1:]):
-        return "The first entry is missing; the rest is right."
-    if _telling(right[:-1]) and equal(found, right[:-1]):
-        return "The last entry is missing; the rest is right."
-    if equal(found[1:], right):
-        return "There is an extra entry at the beginning; the rest is right."
-    if equal(found[:-1], right):
-        return "There is an extra entry at the end; the rest is right."
-    if len(found) < len(right) and _telling(found) and equal(found, right[: len(found)]):
-        return "It is right as far as it goes, but ends too early."
-    if len(found) > len(right) and equal(found[: len(right)], right):
-        return "It begins with the right entries and continues after them."
-    if as_long and _telling(right[:-1]) and equal(found[1:], right[:-1]):
-        return "Its entries are shifted by one place towards the end."
-    if as_long and _telling(right[1:]) and equal(found[:-1], right[1:]):
-        return "Its entries are shifted by one place towards the start."
     try:
         counts = Counter(map(repr, found)), Counter(map(repr, right))
     except (TypeError, RecursionError):
@@ -98,11 +94,10 @@ def dict_relation(found: dict[Any, Any], right: dict[Any, Any], same: Callable[[
     if set(found) == set(right):
         wrong = sum(not same(found[key], right[key]) for key in right)
         return "Its keys are right, and all of its values are wrong." if wrong == len(right) > 3 else ""
-    if {str(key): repr(value) for key, value in found.items()} == {
-        str(key): repr(value) for key, value in right.items()
-    }:
+    own, wanted = ([(str(key), repr(value)) for key, value in part.items()] for part in (found, right))
+    if dict(own) == dict(wanted):
         return "Its entries are right, but its keys are of the wrong type."
-    if _folded(found) == _folded(right):
+    if _folded(own) == _folded(wanted):
         return "In its keys, only upper and lower case differ."
     common = found.keys() & right.keys()
     if common and all(same(found[key], right[key]) for key in common):
@@ -182,8 +177,8 @@ def _slight_difference(pairs: list[tuple[str, str]]) -> str:
     return ""
 
 
-def _folded(entries: dict[Any, Any]) -> dict[str, str]:
-    return {str(key).casefold(): repr(value) for key, value in entries.items()}
+def _folded(entries: list[tuple[str, str]]) -> dict[str, str]:
+    return {key.casefold(): value for key, value in entries}
 
 
 #: words of messages about sizes that don't fit

@@ -8,7 +8,7 @@ import jinja2
 import msgspec
 
 from gradekit.course import Assignment
-from gradekit.course.files import write_atomically
+from gradekit.course.files import write_json
 
 REPORTS_FOLDER = "reports"
 
@@ -41,7 +41,7 @@ class Found:
     file: ClassVar[str]
 
     def store(self, assignment: Assignment) -> None:
-        write_atomically(folder_of(assignment) / self.file, msgspec.json.encode(self).decode())
+        write_json(folder_of(assignment) / self.file, self)
 
     @classmethod
     def read(cls, assignment: Assignment) -> Self | None:

@@ -44,9 +44,7 @@ class Unresponsive(Exception):
 class RequestLine:
     """Sends requests to one process in the sandbox, one at a time.
 
-    Args:
-        connection: one of two connected sockets, the other of which it inherits. It has no name that code in there could
-            give to something else.
+    It inherits the other end of the `connection`, which has no name that code in there could give to something else.
     """
 
     def __init__(self, manager: AsyncKernelManager, connection: socket.socket) -> None:
@@ -55,17 +53,12 @@ class RequestLine:
         self._number = 0
 
     def ask(
-        self,
-        buffers: list[bytes],
-        watch: Stopwatch,
-        answer_stub: AnswerStub | None = None,
-        apart: bool = False,
-        from_stub: bool = False,
+        self, buffers: list[bytes], watch: Stopwatch, answer_stub: AnswerStub | None = None, mark: int = 0
     ) -> list[bytes]:
         """Send a request and return the buffers of the reply.
 
-        With `answer_stub`, the request may ask about a stub. With `apart`, a forked process of the kernel handles it.
-        With `from_stub`, it is what a stub in a kernel asks.
+        With `answer_stub`, the request may ask about a stub. The `mark` is `messages.APART` if a forked process of the
+        kernel should handle it, and `messages.FROM_STUB` if it is what a stub in a kernel asks.
 
         Raises:
             TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
@@ -73,7 +66,6 @@ class RequestLine:
             KernelGone: the kernel process ended.
             messages.MessageError: the reply is too large; the kernel can no longer be used.
         """
-        mark = messages.APART if apart else messages.FROM_STUB if from_stub else 0
         try:
             self._number = (self._number & ~_MARKS) + 1 | mark
             self._send(self._number, buffers, watch)
@@ -134,8 +126,7 @@ class RequestLine:
 class Channel(RequestLine):
     """Sends requests to the agent of one kernel, where no cells can be run from the first one until `hang_up`.
 
-    Args:
-        inherited: the number of the other socket in the kernel.
+    `inherited` is the number of the other socket in the kernel.
     """
 
     def __init__(
@@ -163,8 +154,7 @@ class Channel(RequestLine):
             RuntimeError: the agent can't start.
         """
         for statement in preload:
-            error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
-            if error:
+            if error := run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds):
                 raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
         if run_sync(self.execute)(self._start, seconds):  # the kernel doesn't run `preload` itself
             run_sync(self.execute)(f"exec({agent_code(torch)!r}, {{}})", seconds)
@@ -210,17 +200,8 @@ class Channel(RequestLine):
 
 #: the modules of `gradekit.inside` that are sent, each after those that it imports; the grader imports only some of them
 PARTS = (
-    "arrays",
-    "packing",
-    "messages",
-    "payload",
-    "kernel_process",
-    "cell_figures",
-    "name_history",
-    "graph",
-    "stub",
-    "implementation",
-    "agent",
+    *("arrays", "packing", "messages", "payload", "kernel_process", "cell_figures", "name_history"),
+    *("graph", "stub", "implementation", "agent"),
 )
 _START = "__import__('sys').modules['gradekit.inside.agent'].start({}, get_ipython())"
 #: what a process runs that answers for implementations, instead of a kernel
@@ -235,9 +216,7 @@ def agent_code(torch: bool) -> str:
     It is compressed, since it is sent with every request for a kernel.
     """
     folder = Path(inside.__path__[0])
-    texts = [
-        (f"gradekit.inside.{name}", (folder / f"{name}.py").read_text(encoding="utf-8")) for name in PARTS
-    ]
+    texts = [(f"gradekit.inside.{name}", (folder / f"{name}.py").read_text("utf-8")) for name in PARTS]
     source = f"""
 import sys, types
 for name in ("gradekit", "gradekit.inside"):

@@ -1,7 +1,6 @@
 """Files that a notebook wrote while it ran, such as a figure that it saved: read from its kernel's home folder.
 
-Everything is opened by a descriptor of its folder and without following links, since the student's code may still run
-and change any name.
+Everything is opened by its folder's descriptor, without following links: the student's code may still change any name.
 """
 
 import os
@@ -59,7 +58,6 @@ class WrittenFiles:
 
 
 def _some(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
     more = len(names) - _NAMED_AT_MOST
     named = listed(printable(name, 80) for name in names[:_NAMED_AT_MOST])
     return f"{named} and {more:,} more" if more > 0 else named
@@ -68,8 +66,7 @@ def _some(names: Sequence[str]) -> str:
 def read_written(home: int, known: Container[str], left_out: Sequence[str]) -> WrittenFiles:
     """Read what is in a kernel's home folder.
 
-    Not in it are hidden files, since libraries keep their settings there, links, notebooks, and what nbgrader itself
-    writes beside a submission.
+    Left out are hidden files, where libraries keep settings, links, notebooks, and what nbgrader itself writes there.
 
     Args:
         home: a descriptor of the folder.

@@ -105,8 +105,7 @@ class StudentKernel(Confined):
             CourseError: the kernel or the sandbox is not installed, or a statement of `limits.preload` failed.
             NotStarted: this one kernel failed to start.
         """
-        language = other_language(notebook.metadata)
-        if language:
+        if language := other_language(notebook.metadata):
             if kernel_name == LIMITED:
                 raise CourseError(
                     f"The kernel `{language}` of a notebook runs in the sandbox only: grade without `--sandbox none`"
@@ -132,11 +131,8 @@ class StudentKernel(Confined):
         home = self.provisioner.open_home() if isinstance(self.provisioner, WatchedProvisioner) else None
         if home is None:
             return WrittenFiles()
-        known = {
-            str(file.relative_to(path.parent))
-            for path in map(Path, files.paths)
-            for file in files_in(path, files.left_out)
-        }
+        given = ((path, file) for path in map(Path, files.paths) for file in files_in(path, files.left_out))
+        known = {str(file.relative_to(path.parent)) for path, file in given}
         try:
             return read_written(home, known, files.left_out)
         finally:

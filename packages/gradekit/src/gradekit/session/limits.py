@@ -131,12 +131,15 @@ class Stopwatch:
             self.breach = Breach.CPU
         elif elapsed > self._wall:
             self.breach = Breach.WALL
-        elif _slept(now - since, first, used) > self._sleep:
-            self.breach = Breach.ASLEEP
+        elif (
+            first.queued is not None and used.queued is not None
+        ):  # else sleeping and waiting for a CPU look the same
+            slept = now - since - (used.cpu - first.cpu) - (used.queued - first.queued)
+            if slept > self._sleep:
+                self.breach = Breach.ASLEEP
         return self.breach is not None
 
     def follow_up(self, seconds: float) -> "Stopwatch":
-        """A new stopwatch for the same kernel."""
         return Stopwatch(self._usage, seconds)
 
     @property
@@ -151,12 +154,6 @@ class Stopwatch:
         return f"ran for more than {self._seconds:g} s"
 
 
-def _slept(elapsed: float, first: "Usage", used: "Usage") -> float:
-    if first.queued is None or used.queued is None:
-        return -math.inf  # sleeping and waiting for a CPU look the same
-    return elapsed - (used.cpu - first.cpu) - (used.queued - first.queued)
-
-
 CHECK_SECONDS = 60
 CHECK_MEBIBYTES = 1024
 
@@ -164,11 +161,7 @@ _one_at_a_time = threading.Lock()
 
 
 class CheckOverrun(Exception):
-    """A check exceeded a limit. `needed` completes the sentence "it needs …"."""
-
-    def __init__(self, needed: str) -> None:
-        super().__init__(needed)
-        self.needed = needed
+    """A check exceeded a limit. The message completes the sentence "it needs …"."""
 
 
 @contextmanager
@@ -185,29 +178,17 @@ def bounded(seconds: float = CHECK_SECONDS, mebibytes: int = CHECK_MEBIBYTES) ->
     if not _one_at_a_time.acquire(blocking=False):
         yield
         return
-    try:
-        with _bounded_time(seconds), _bounded_memory(mebibytes):
-            yield
-    finally:
-        _one_at_a_time.release()
 
-
-@contextmanager
-def _bounded_time(seconds: float) -> Iterator[None]:
     def stop() -> NoReturn:
         raise CheckOverrun(f"more than {seconds:g} s of CPU time")
 
     in_main = threading.current_thread() is threading.main_thread()
-    with cpu_alarm(seconds, stop) if in_main else nullcontext():
-        yield
-
-
-@contextmanager
-def _bounded_memory(mebibytes: int) -> Iterator[None]:
     try:
-        with data_limit(mebibytes):
+        with cpu_alarm(seconds, stop) if in_main else nullcontext(), data_limit(mebibytes):
             yield
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             raise CheckOverrun(f"more than {mebibytes} MiB of memory") from None
         raise
+    finally:
+        _one_at_a_time.release()

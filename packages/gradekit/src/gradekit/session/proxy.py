@@ -159,8 +159,7 @@ class Student:
     def used_code(self, grade_id: str, of_others: bool = True) -> list[str]:
         """The student's statements that the exercise depends on, a text for each cell.
 
-        Args:
-            of_others: also what other exercises earn their points for.
+        With `of_others`, also what other exercises earn their points for.
         """
         return self._submission.used_code(grade_id, of_others)
 
@@ -267,10 +266,10 @@ class Student:
         return Gradients(self._value(reply, label), inputs, parameters, args, step.parameters)
 
     def _value(self, reply: Answer, label: str) -> Any:
-        self._asked.last = (label, reply.value)
-        if self._main:  # a check that fails on what its helper code returned must not blame an earlier call
-            self._main._asked.last = self._asked.last
-        (self._main or self)._asked.last_is_own = self._main is None
+        # a check that fails on what its helper code returned must not blame an earlier call
+        main = self._main or self
+        self._asked.last = main._asked.last = label, reply.value
+        main._asked.last_is_own = main is self
         return reply.value
 
     def _ask(

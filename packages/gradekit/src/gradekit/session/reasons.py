@@ -121,8 +121,7 @@ class Reasons:
                     CheckOutcome.NOT_ANSWERED,
                 )
         lacking = missing_name(message) if kind == "NameError" else ""
-        failed = failed_definition(lacking, self._submission, self._session.runs) if lacking else None
-        if failed is not None:
+        if lacking and (failed := failed_definition(lacking, self._submission, self._session.runs)):
             return self._failed(failed, f"`{label}` needs `{lacking}`, which is missing")
         place = ""
         if where:
@@ -143,8 +142,7 @@ class Reasons:
         if self._submission.is_blank(label):
             return self._not_answered(label)
         if run is None or run.state == CellState.OK:
-            deleting = self._submission.deleting_cell(name)
-            if deleting is not None:
+            if (deleting := self._submission.deleting_cell(name)) is not None:
                 return StudentError(
                     f"`{name}` is gone after the last cell, when the checks run: the cell "
                     f"`{self._submission.label(deleting)}` deletes it (`del {name}`). Remove that line."
@@ -174,7 +172,6 @@ class Reasons:
     ) -> tuple[int, int, str] | None:
         likely = self._submission.defining_cell(label), self._submission.place_of(answer_cell)
         for line, text in reversed(lines):
-            index = self._submission.cell_with_line(line, text, likely)
-            if index is not None:
+            if (index := self._submission.cell_with_line(line, text, likely)) is not None:
                 return index, line, text
         return None

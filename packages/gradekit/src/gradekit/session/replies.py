@@ -1,7 +1,6 @@
 """Reading the agent's replies: every field has a type and a limit, and a reply that breaks them is refused.
 
-The agent runs in the student's process, so a reply can be anything. Its size is checked before it is parsed, and the
-types below say what it may contain.
+The agent runs in the student's process, so a reply can be anything: its size is checked before it is parsed.
 """
 
 import re
@@ -84,16 +83,7 @@ class ObjectItem(_Tagged, tag="object", frozen=True):
     type: Annotated[str, Meta(max_length=100)]
 
 
-_ITEMS: dict[str, type[_Tagged]] = {
-    "tensor": TensorItem,
-    "array": ArrayItem,
-    "tuple": TupleItem,
-    "dict": DictItem,
-    "number": NumberItem,
-    "packed": PackedItem,
-    "module": ModuleItem,
-    "object": ObjectItem,
-}
+_ITEMS = {kind.__struct_config__.tag: kind for kind in _Tagged.__subclasses__()}
 
 
 class TensorEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,7 +157,9 @@ def read_reply(buffers: list[bytes], restore: Callable[[ModuleItem | ObjectItem]
         if found.get("ok") is not True:
             return msgspec.convert(found, Failure)
         answer = msgspec.convert(found, Answer)
-        _check_gradients(answer)
+        gradients = [*(answer.inputs or []), *(answer.parameters or {}).values()]
+        if not all(gradient is None or is_array(gradient) for gradient in gradients):
+            raise MessageError("the reply has a gradient that is not a tensor")
         return answer
     except MessageError:
         raise
@@ -245,9 +237,3 @@ def _value(item: Any, arrays: dict[str, Array], restore: Callable[[Any], Any], d
                 raise MessageError(f"the reply holds a value of {library}, {error}") from None
         case described:
             return restore(described)
-
-
-def _check_gradients(reply: Answer) -> None:
-    for gradient in [*(reply.inputs or []), *(reply.parameters or {}).values()]:
-        if gradient is not None and not is_array(gradient):
-            raise MessageError("the reply has a gradient that is not a tensor")

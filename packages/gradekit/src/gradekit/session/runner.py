@@ -1,7 +1,6 @@
 """Runs the cells of a submission: nbclient, with limits on the time and the output of each cell."""
 
 import asyncio
-import contextlib
 import json
 import logging
 import re
@@ -58,13 +57,9 @@ def _measured(kind: str, value: object) -> tuple[object, int]:
         return value, len(value)
     if kind.endswith("json"):
         with suppress(ValueError):  # NaN, which JupyterLab can't read
-            return (
-                (value, len(json.dumps(value, allow_nan=False)))
-                if _is_shallow(value, _MAX_DEPTH)
-                else (None, 0)
-            )
-        return None, 0
-    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+            if _is_shallow(value, _MAX_DEPTH):
+                return value, len(json.dumps(value, allow_nan=False))
+    elif isinstance(value, list) and all(isinstance(line, str) for line in value):
         text = "".join(value)
         return text, len(text)
     return None, 0
@@ -175,8 +170,6 @@ class KeptOutputs:
 
 
 class CellState(StrEnum):
-    """How the run of a cell ended."""
-
     OK = "ok"
     ERROR = "error"
     TIMED_OUT = "timed out"
@@ -265,15 +258,12 @@ class CellRunner(NotebookClient):
         if not await _ended(running, watch):
             await self._manager.interrupt_kernel()
             if not await _ended(running, watch.follow_up(GRACE_SECONDS)):
-                await self._kill(running)
+                if self._manager.provisioner is not None:
+                    await self._manager.provisioner.kill()
+                with suppress(DeadKernelError, TimeoutError):  # nbclient notices within a second
+                    await asyncio.wait_for(running, _END_SECONDS)
                 raise Unresponsive
         running.result()
-
-    async def _kill(self, running: asyncio.Future[Any]) -> None:
-        if self._manager.provisioner is not None:
-            await self._manager.provisioner.kill()
-        with contextlib.suppress(DeadKernelError, TimeoutError):  # nbclient notices within a second
-            await asyncio.wait_for(running, _END_SECONDS)
 
     def process_message(
         self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
@@ -370,13 +360,11 @@ def text_of(cell: Any) -> str:
 
     Its length is bounded by the limit on a cell's output (see `Limits.cell_output`).
     """
-    return "".join(_text_of_output(output) for output in cell.get("outputs", []))
-
-
-def _text_of_output(output: Any) -> str:
-    match output:
-        case {"output_type": "stream", "name": "stdout", "text": str(text)}:
-            return text
-        case {"output_type": "display_data" | "execute_result", "data": dict(data)} if not picture_in(data):
-            return f"{data.get('text/plain', '')}\n"
-    return ""
+    texts = []
+    for output in cell.get("outputs", []):
+        match output:
+            case {"output_type": "stream", "name": "stdout", "text": str(text)}:
+                texts.append(text)
+            case {"output_type": "display_data" | "execute_result", "data": dict(data)}:
+                texts.append("" if picture_in(data) else f"{data.get(PLAIN_TEXT, '')}\n")
+    return "".join(texts)

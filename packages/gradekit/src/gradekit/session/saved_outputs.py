@@ -34,14 +34,9 @@ def put_saved_outputs(submitted: SubmittedNotebook) -> None:
 
 def _plain(output: dict[str, Any], kept: KeptOutputs) -> NotebookNode | None:
     """An output in the form that it must have; None if it has another, or is beyond the limits."""
-    match output:
-        case {"output_type": "stream" | "error" as kind}:
-            pass
-        case {"output_type": "display_data" | "execute_result" as kind, "data": dict()}:
-            pass
-        case _:
-            return None
-    if not kept.takes(kind, output):
+    kind = output.get("output_type", "")
+    is_shown = kind in ("display_data", "execute_result") and isinstance(output.get("data"), dict)
+    if not (is_shown or kind in ("stream", "error")) or not kept.takes(kind, output):
         return None
     plain: NotebookNode = v4.new_output(kind, **kept.plain(kind, output))
     if kind == "execute_result" and isinstance(count := output.get("execution_count"), int):

@@ -32,10 +32,7 @@ class Bench:
     """Runs one implementation at a time, and calls it with what a student's test chooses.
 
     Its process has the limits of a submission, since the arguments can make a call large or endless. It is started when it
-    is first needed, and again after it has ended.
-
-    Args:
-        files: copied into its working folder; none of them is the student's.
+    is first needed, and again after it has ended. The `files` in its working folder are not the student's.
     """
 
     def __init__(self, limits: Limits, kernel_name: str, files: WorkingFiles = NO_FILES) -> None:
@@ -53,11 +50,8 @@ class Bench:
             BenchGone: the process failed to start.
         """
         self.ended = ""
-        request = {
-            "source": implementation.source,
-            "function": implementation.name,
-            "methods": list(implementation.methods),
-        }
+        name, methods = implementation.name, list(implementation.methods)
+        request = {"source": implementation.source, "function": name, "methods": methods}
         watch = Stopwatch(lambda: None, self._limits.startup_seconds)
         try:
             if self._process is None:
@@ -69,10 +63,8 @@ class Bench:
             self.close()
             raise BenchGone(f"an implementation could not be loaded: {type(error).__name__}") from None
         if isinstance(reply, Failure):
-            raise CourseError(
-                f"an implementation of `{implementation.name}` can't be run: "
-                f"{reply.error.type}: {reply.error.message}"
-            )
+            what = f"{reply.error.type}: {reply.error.message}"
+            raise CourseError(f"an implementation of `{name}` can't be run: {what}")
 
     def answer(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
         """Answer what a stub asks.
@@ -83,7 +75,7 @@ class Bench:
         if self._process is None:
             raise TimeoutError
         try:
-            return self._process.line.ask(buffers, watch, from_stub=True)
+            return self._process.line.ask(buffers, watch, mark=messages.FROM_STUB)
         except (KernelGone, Unresponsive, messages.MessageError):
             reason = self._process.ended_because or "it ended its process"
             self.ended = "" if watch.breach else reason
@@ -129,9 +121,7 @@ class Session:
     """Runs `notebook` (in place: fills in outputs and execution counts) and answers requests about it.
 
     Args:
-        notebook: the cells to run. Demo cells are skipped, and so are test cells, since the hidden checks replace
-            them, unless there are ordinary ones.
-        limits: what the submission may use.
+        notebook: the cells to run. Demo cells are skipped, and so are test cells, unless there are ordinary ones.
         kernel_name: the kernelspec to start; its provisioner decides how the process is confined.
         files: copied into the notebook's working folder; no kernel sees the folders that they hide.
         wary: wait a moment after each cell, to find out which cell started the thread that ends the kernel.
@@ -212,12 +202,9 @@ class Session:
     def run_cells(self) -> None:
         """Run the cells, in a new kernel if there is none. If a cell ends the kernel, run the others in another one.
 
-        The kernel comes first, and then the cells from top to bottom, as the student ran them. Before each cell, the
-        time of the whole notebook is looked at, since no cell after it would have any left. If a cell ends the kernel,
-        all names are lost: how this cell ended is noted, the cell is left out, and everything begins again in a new
-        kernel, from the top, so that the cells below find the same names as before. That ends, since each round
-        leaves out one more cell, and there are at most `MAX_DEATHS` of them. A death in a test cell is counted apart
-        and forgiven, because it must not cost the test cells below it their kernel.
+        That one begins at the top, so that the cells below find the same names as before. Each round leaves out one more
+        cell, and there are at most `MAX_DEATHS` of them. A death in a test cell is counted apart and forgiven, because
+        it must not cost the test cells below it their kernel.
 
         Raises:
             CourseError: the kernel or the sandbox is not installed.
@@ -321,8 +308,9 @@ class Session:
         answer_stub = self._bench.answer if implementation else None
         usage = self._usage_with_grader if implementation else self._usage
         watch = Stopwatch(usage, seconds, answering=answering)
+        mark = messages.APART if apart else 0
         try:
-            buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub, apart)
+            buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub, mark)
         except TimeoutError:
             if self._bench.ended:
                 self.crashed = True

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 
 class CheckOutcome(StrEnum):
-    """How a check ended."""
-
     PASSED = N_("passed")
     #: some of its points were earned
     PARTLY_PASSED = N_("partly passed")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePath
 
 from msgspec import Raw
@@ -67,8 +67,7 @@ class OtherPlaces:
     Args:
         beside: the student's own files, but for the notebook itself.
         drafts: for each other notebook, its cells that are neither as handed out nor in the notebook itself.
-        unread: other notebooks that can't be read, and earlier versions that Jupyter kept, which say little about one
-            answer.
+        unread: other notebooks that can't be read, and earlier versions kept by Jupyter, which say little of an answer.
         replaced: what was written into copies of files that were handed out, which are not used.
         siblings: the assignment's other notebooks.
     """
@@ -138,7 +137,7 @@ class WrittenAnswers:
 
     def keep(self) -> None:
         """Put texts that would be lost into new cells; notes about other cells have their final numbers only then."""
-        blank = self._has_blank
+        blank = any(map(self._work.is_blank, self._written))
         if self._written:
             self._keep_lost(of_code=blank)
         if blank:
@@ -149,8 +148,7 @@ class WrittenAnswers:
         for cell, what in self._kept:
             label = label_of(cell, self._work.place_of(cell) + 1)
             self._work.notes.append(what.format(label))
-        if not self._has_blank:
-            return  # people are shown what is next to the answers
+        # people are shown what is next to the others
         for name in filter(self._work.is_blank, self._written):
             own = self._work.present[name]
             if own.cell_type != "code":
@@ -165,15 +163,10 @@ class WrittenAnswers:
     def _written(self) -> list[str]:
         return [name for name, cell in self._work.known.items() if is_written_answer(cell)]
 
-    @property
-    def _has_blank(self) -> bool:
-        return any(map(self._work.is_blank, self._written))
-
     def _keep_lost(self, of_code: bool) -> None:
         """Put text that was written into an instructor's cell, which has been restored, into a new cell below it.
 
-        Args:
-            of_code: also comments and strings in code cells.
+        With `of_code`, also comments and strings in code cells.
         """
         for edit in self._work.rewritten:
             code = edit.cell.cell_type == "code"
@@ -187,9 +180,7 @@ class WrittenAnswers:
         """Put sentences that are only in the output of a cell of the student's, which is not run again as it was, below it."""
         cells = [cell for cell in self._work.cells if cell.cell_type == "code" and id(cell) in self._saved]
         given = {squeezed(cell.source) for cell in self._work.released.cells if cell.source.strip()}
-        own = [
-            cell for cell in cells if squeezed(cell.source) not in given and not _MAGIC.search(cell.source)
-        ]
+        own = [cell for cell in cells if not (_MAGIC.search(cell.source) or squeezed(cell.source) in given)]
         if own:
             words = words_in(cell.source for cell in (*self._work.cells, *self._work.released.cells))
             for cell in own:
@@ -214,7 +205,6 @@ class WrittenAnswers:
         self._work.doubts[name] = f"The answer cell `{name}` {what}"
 
     def _in_cells(self, question: AskedQuestion) -> Iterator[str]:
-        """The cells whose texts may be the answer."""
         found = {place for place, text in self._own_texts if _may_answer(text, question)}
         for place, cell in enumerate(self._work.cells):
             if id(cell) in self._work.pictured:  # also in an answer: it may be a sheet with all of them
@@ -237,25 +227,21 @@ class WrittenAnswers:
     @cached_property
     def _texts_of_siblings(self) -> dict[str, list[Text]]:
         here = {squeezed(cell.source) for cell in (*self._work.released.cells, *self._work.cells)}
-        elsewhere = here | self._work.removed_texts
-        return {
-            name: [text for _, text in StudentTexts.of(*both, elsewhere).found()]
-            for name, both in self._places.siblings.items()
-        }
+        texts_in = partial(StudentTexts.of, elsewhere=here | self._work.removed_texts)
+        siblings = self._places.siblings.items()
+        return {name: [text for _, text in texts_in(*both).found()] for name, both in siblings}
 
     @cached_property
     def _in_files(self) -> list[str]:
-        """The files that may be the answer."""
         found = []
         code = "\n".join(cell.source for cell in self._work.cells if cell.cell_type == "code")
         for name in self._places.beside:  # a file that the notebook's own code writes or reads is no answer
-            possible = not _is_data(name) and (
-                PurePath(name).name not in code or _is_only_displayed(PurePath(name).name, code)
-            )
+            possible = not _is_data(name) and _is_only_displayed(PurePath(name).name, code)
             if possible and (PurePath(name).suffix.lower() != ".py" or self._has_text(name, code)):
                 found.append(f"the file {printable(name)}")
         for name, text in self._places.replaced.items():
-            if any(map(_PROSE.fullmatch, _lines(text))) or not (_is_data(name) or name.endswith(".py")):
+            lines = (line.strip("# \t") for line in text.split("\n"))
+            if any(map(_PROSE.fullmatch, lines)) or not (_is_data(name) or name.endswith(".py")):
                 found.append(f"the file {printable(name)}")
         return found
 
@@ -274,16 +260,12 @@ def _may_answer(text: Text, question: AskedQuestion) -> bool:
     return text.stands_alone or question.is_meant_by(text.text)
 
 
-def _lines(text: str) -> Iterator[str]:
-    return (line.strip("# \t") for line in text.split("\n"))
-
-
 def _is_data(name: str) -> bool:
     return bool(_NO_ANSWER.search(name))
 
 
 def _is_only_displayed(file: str, code: str) -> bool:
-    """True if code mentions a file only in a call that shows it, as in `Image("answer.png")`."""
+    """True if code mentions a file nowhere, or only in a call that shows it, as in `Image("answer.png")`."""
     shown = re.findall(rf"\b(?:Image|SVG|HTML|Markdown|IFrame)\([^()]*{re.escape(file)}", code)
     return len(shown) == code.count(file)
 
@@ -407,12 +389,9 @@ class Candidates:
     @cached_property
     def _names_in_files(self) -> dict[str, str]:
         """By the names that the student's modules and notebooks beside this one define, a description of the file."""
-        texts = [(name, path) for name, path in self._beside.items() if name.endswith((".py", ".txt", ".md"))]
-        codes = [
-            (f"the file {printable(name)}", code_in(handed_in_text(path)))
-            for name, path in texts[:_MAX_MODULES]
-        ]
-        codes += [(f"the file {printable(name)}", code_in(text)) for name, text in self._replaced.items()]
+        names = [name for name in self._beside if name.endswith((".py", ".txt", ".md"))][:_MAX_MODULES]
+        texts = {name: handed_in_text(self._beside[name]) for name in names} | dict(self._replaced)
+        codes = [(f"the file {printable(name)}", code_in(text)) for name, text in texts.items()]
         for name, cells in self._drafts.items():
             sources = (cell.source for cell in cells if cell.cell_type == "code")
             codes += [(f"the notebook {printable(name)}", source) for source in sources]

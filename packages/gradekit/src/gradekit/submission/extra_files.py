@@ -115,7 +115,6 @@ class ExtraFiles:
     aside: Path
     handed_out: frozenset[PurePath] = frozenset()
     max_bytes: int = 100_000_000
-    _notes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def in_course(
@@ -132,40 +131,35 @@ class ExtraFiles:
         """
         if self.folder.is_symlink() or not self.folder.is_dir():
             return []
-        self._notes = self._recorded()
-        before = dict(self._notes)
+        reasons = self._recorded()
+        before = dict(reasons)
         for path, reason in list(self._odd()):
             self._move(path)
             self._replace(path)
-            if len(self._notes) < _RECORDED_AT_MOST:
-                self._notes[str(path.relative_to(self.folder))] = reason
-        if self._notes != before:
-            self._record()
-        return self.notes()
+            if len(reasons) < _RECORDED_AT_MOST:
+                reasons[str(path.relative_to(self.folder))] = reason
+        if reasons != before:
+            write_json(self._record_path, reasons)
+        return _in_sentences(reasons)
 
     def note(self, reasons: Mapping[str, str]) -> list[str]:
         """Record files that were handed in and never copied here, by their names; returns the `notes`."""
-        self._notes = dict(islice({**reasons, **self._recorded()}.items(), _RECORDED_AT_MOST))
-        self._record()
-        return self.notes()
+        every = dict(islice({**reasons, **self._recorded()}.items(), _RECORDED_AT_MOST))
+        write_json(self._record_path, every)
+        return _in_sentences(every)
 
     def notes(self) -> list[str]:
-        """Sentences about files that were set aside, now or earlier; at most a few."""
-        found = self._notes or self._recorded()
-        lines = [f"{printable(name, 80)} {reason}" for name, reason in found.items()]
-        rest = ["More files were set aside."] if len(lines) > _NAMED_AT_MOST else []
-        return lines[:_NAMED_AT_MOST] + rest
+        """Sentences about files that were set aside earlier; at most a few."""
+        return _in_sentences(self._recorded())
 
     def _odd(self) -> Iterator[tuple[Path, str]]:
-        """The files and folders to set aside, with the reasons."""
         entries = size = 0
         for top in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
             if top.name.endswith(".ipynb") and not top.name.startswith("."):
                 continue  # nbgrader does not copy notebooks, and we read them with care
             path = Path(top.path)
             found = list(self._odd_in(path, PurePath(top.name), 0))
-            beyond = next((reason for odd, reason in found if odd == path and reason in _BEYOND), None)
-            if beyond:
+            if beyond := next((why for odd, why in found if odd == path and why in _BEYOND), None):
                 yield path, beyond
                 continue
             count, total = _extent(path)
@@ -177,8 +171,7 @@ class ExtraFiles:
                 yield from found
 
     def _odd_in(self, path: Path, name: PurePath, depth: int) -> Iterator[tuple[Path, str]]:
-        reason = self._reason(path, name)
-        if reason:
+        if reason := self._reason(path, name):
             yield path, reason
         elif path.is_dir():
             with os.scandir(path) as inside:
@@ -190,9 +183,8 @@ class ExtraFiles:
 
     def _reason(self, path: Path, name: PurePath) -> str:
         mode = path.lstat().st_mode
-        kind = next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), "")
         is_folder = stat.S_ISDIR(mode)
-        if kind:
+        if kind := next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), ""):
             return f"is {kind}, so it was set aside."
         if is_folder and (name in self.handed_out or str(name) in (TIMESTAMP, SECRET)):
             return "is a folder where a file belongs, so it was set aside."
@@ -238,9 +230,6 @@ class ExtraFiles:
     def _record_path(self) -> Path:
         return self.aside.with_name(f"{self.aside.name}.json")
 
-    def _record(self) -> None:
-        write_json(self._record_path, self._notes)
-
     def _recorded(self) -> dict[str, str]:
         """The reasons from earlier runs, unless the notebook has been handed in again since."""
         try:
@@ -250,6 +239,12 @@ class ExtraFiles:
             return read_json(self._record_path, dict[str, str]) or {}
         except OSError:
             return {}
+
+
+def _in_sentences(reasons: Mapping[str, str]) -> list[str]:
+    lines = [f"{printable(name, 80)} {reason}" for name, reason in reasons.items()]
+    rest = ["More files were set aside."] if len(lines) > _NAMED_AT_MOST else []
+    return lines[:_NAMED_AT_MOST] + rest
 
 
 def time_handed_in(folder: Path) -> datetime | None:
@@ -368,10 +363,8 @@ def expected_in(assignment: Assignment) -> dict[str, frozenset[str]]:
     Raises:
         CourseError: one of them is damaged.
     """
-    stamps = {
-        name: file_stamp(assignment.release_folder / f"{name}.ipynb") for name in assignment.released_names()
-    }
-    return {name: _grade_ids_in(assignment, name, stamp) for name, stamp in stamps.items()}
+    files = {name: assignment.release_folder / f"{name}.ipynb" for name in assignment.released_names()}
+    return {name: _grade_ids_in(assignment, name, file_stamp(file)) for name, file in files.items()}
 
 
 @lru_cache(64)
@@ -401,8 +394,7 @@ def is_notebook(name: str) -> bool:
 def right_endings(files: Iterable[Path], newest: bool = False) -> list[tuple[Path, Path]]:
     """Rename `a.ipynb.txt` and `a.IPYNB` to `a.ipynb`, which nbgrader reads; returns old and new paths.
 
-    Args:
-        newest: if there is an `a.ipynb` that is older, rename that as well, to `a (1).ipynb`. By default it stays.
+    With `newest`, an older `a.ipynb` is renamed as well, to `a (1).ipynb`. By default it stays.
     """
     renamed = []
     for path in sorted(files):
@@ -432,16 +424,11 @@ def put_endings_right(folder: str, newest: bool = False) -> list[str]:
 def move_up(folder: Path, expected: Iterable[str]) -> list[str]:
     """Move the files of a submission up that lie in a folder inside it, as many zip files unpack; returns a sentence.
 
-    If it isn't clear which folder it is, nothing is moved, and the sentence names them.
-
-    Args:
-        folder: of the submission.
-        expected: the names of the notebooks.
+    If it isn't clear which folder it is, nothing is moved, and the sentence names them. `expected` are notebooks' names.
     """
     if folder.is_symlink() or any(is_notebook(path.name) for path in folder.glob("[!.]*")):
         return []
-    found = {place: _stems(place) for place in _folders_in(folder)}
-    found = {place: stems for place, stems in found.items() if stems}
+    found = {place: stems for place in _folders_in(folder) if (stems := _stems(place))}
     named = {place for place, stems in found.items() if stems & {name.casefold() for name in expected}}
     places = sorted(named or found)
     shown = [printable(str(place.relative_to(folder))) for place in places]

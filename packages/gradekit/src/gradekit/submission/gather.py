@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import Any
 
 from nbformat import NotebookNode, v4
@@ -43,8 +44,6 @@ _BUDGET = 400_000
 #: an answer cell that was not released with values contains one of these
 _STUBS = ("def ", "class ", "NotImplementedError", "None", "...")
 _BUILTIN = frozenset(dir(builtins))
-#: bound by an import of all names of a module
-_STAR = frozenset("*")
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -74,9 +73,8 @@ class Restoration:
         self.released, self.removed_texts = released, removed_texts
         self.known = {name: cell for cell in released.cells if (name := grade_id(cell))}
         self.present: dict[str, NotebookNode] = {}
-        self.expected = {
-            name: expected_names(cell) for name, cell in self.known.items() if is_answer_cell(cell)
-        }
+        answers = {name: cell for name, cell in self.known.items() if is_answer_cell(cell)}
+        self.expected = {name: expected_names(cell) for name, cell in answers.items()}
         self.edits: list[ChangedCell] = []
         self.rewritten: list[ChangedCell] = []
         given = {name for cell in released.cells for name in cell.get("attachments") or ()}
@@ -95,11 +93,9 @@ class Restoration:
         return next(place for place, one in enumerate(self.cells) if one is cell)
 
     def bound_by(self, cells: Iterable[NotebookNode]) -> frozenset[str]:
-        """The names that these cells define."""
         return frozenset(name for cell in cells for name in self.definitions.of(cell.source))
 
     def note_copied(self, name: str, place: str) -> None:
-        """Say that an answer was copied from another place."""
         what = f"The answer to `{name}` was found in the {place}"
         self.notes.append(f"{what} and copied to its own cell.")
         self.doubts[name] = f"{what}, where it may depend on other code"
@@ -137,32 +133,30 @@ class Gathering:
     def __init__(self, work: Restoration) -> None:
         self._work = work
         self._added: dict[int, _AddedCell] = {}  # by the id of the new cell
-        self._as_released = {
-            squeezed(cell.source) for cell in work.released.cells if cell.cell_type == "code"
-        }
+        code = (cell.source for cell in work.released.cells if cell.cell_type == "code")
+        self._as_released = set(map(squeezed, code))
 
     def keep_additions(self) -> None:
         """Put code that was added to given, test or demo cells, and that answers need, into new cells above them."""
         if not self._work.edits:
             return
-        running = [cell for cell in self._work.cells if runs_before_checks(cell)]
+        work = self._work
+        running = [cell for cell in work.cells if runs_before_checks(cell)]
         running = [cell for cell in running if not self._is_unanswered(grade_id(cell))]
-        bound = self._work.bound_by(running)
-        edits = [(edit, self._asks_for_variables(edit.cell)) for edit in self._work.edits]
+        bound = work.bound_by(running)
+        edits = [(edit, self._asks_for_variables(edit.cell)) for edit in work.edits]
         own = [cell.source for cell in running if self._is_students_code(cell)]
         sources = needed_additions(edits, own, self._asked_for(), bound)
         self._doubt_unread(bound)
         above: dict[int, list[NotebookNode]] = defaultdict(list)
         below: dict[int, list[NotebookNode]] = defaultdict(list)
-        for edit, source in zip(self._work.edits, sources, strict=True):
+        for edit, source in zip(work.edits, sources, strict=True):
             if source:
-                cell = self._work.new_cell(source)
+                cell = work.new_cell(source)
                 is_below = self._belongs_below(source, edit)
                 (below if is_below else above)[id(edit.cell)].append(cell)
                 self._added[id(cell)] = _AddedCell(cell, edit.cell, is_below)
-        self._work.cells[:] = [
-            one for cell in self._work.cells for one in (*above[id(cell)], cell, *below[id(cell)])
-        ]
+        work.cells[:] = [one for cell in work.cells for one in (*above[id(cell)], cell, *below[id(cell)])]
 
     def _belongs_below(self, source: str, edit: ChangedCell) -> bool:
         """True for code that uses what a given cell defines, such as its imports, unless that uses the code in turn."""
@@ -213,7 +207,7 @@ class Gathering:
         given, bound = self._work.bound_by(skipped), self._work.bound_by(running)
         used = frozenset().union(*map(used_names, own)) - bound
         lacks_more = any(needed_names(source) - bound - _BUILTIN - given for source in own)
-        star = _STAR & given if lacks_more else frozenset()
+        star = given & {"*"} if lacks_more else frozenset[str]()  # an import of all names of a module
         if not given & used and not star:
             return  # without a closer look, which takes time
         edits = [(ChangedCell(cell, cell.source, ""), False) for cell in skipped]
@@ -236,8 +230,7 @@ class Gathering:
     def gather_answers(self) -> None:
         """Copy answers that were written into other cells to their answer cells.
 
-        They are recognized by the names that they define. An unanswered cell would otherwise define its names again,
-        without an answer.
+        They are recognized by the names that they define, which an unanswered cell would otherwise define again.
         """
         unanswered = [n for n, wanted in self._work.expected.items() if wanted and self._is_unanswered(n)]
         if not unanswered:
@@ -300,9 +293,8 @@ class Gathering:
                 names = listed(sorted(self._work.definitions.of(cell.source)))
                 where = label_of(new.origin, place if new.is_below else place + 2)
                 side = "below" if new.is_below else "above"
-                self._work.notes.append(
-                    f"Your additions to the {where}, {names}, were kept in a new cell {side} it."
-                )
+                note = f"Your additions to the {where}, {names}, were kept in a new cell {side} it."
+                self._work.notes.append(note)
 
     def _asks_for_variables(self, cell: NotebookNode) -> bool:
         """True for the test cell of an unanswered exercise that asks for variables whose names are unknown."""
@@ -353,7 +345,7 @@ def needed_additions(
     for source in sources:
         if budget.takes(source):
             missing |= needed_names(source) - bound - _BUILTIN
-    needed = _needed([one for additions in found for one in additions], missing, bound | _BUILTIN)
+    needed = _needed(list(chain.from_iterable(found)), missing, bound | _BUILTIN)
     return ["\n".join(_with_seeds(additions, needed)) for additions in found]
 
 
@@ -364,25 +356,18 @@ def _additions(edit: ChangedCell) -> list[Piece]:
         return theirs
     matcher = SequenceMatcher(None, [p.shape for p in theirs], [p.shape for p in ours], autojunk=False)
     changes = (theirs[first:last] for tag, first, last, *_ in matcher.get_opcodes() if tag != "equal")
-    return [piece for pieces in changes for piece in pieces]
+    return list(chain.from_iterable(changes))
 
 
 def _needed(additions: list[Piece], missing: set[str], bound: Set[str]) -> set[int]:
     needed: set[int] = set()
-    grown = True
-    while grown:
-        grown = False
-        for addition in additions:
-            if id(addition) not in needed and addition.binds & missing:
-                needed.add(id(addition))
-                missing |= addition.needs - bound
-                grown = True
+    while found := [one for one in additions if id(one) not in needed and one.binds & missing]:
+        needed.update(map(id, found))
+        missing = missing.union(*(one.needs - bound for one in found))
     return needed
 
 
 def _with_seeds(additions: list[Piece], needed: set[int]) -> list[str]:
     """The needed statements, and the seeds above the last one, which decide about random numbers."""
     last = max((place for place, one in enumerate(additions) if id(one) in needed), default=-1)
-    return [
-        one.text for place, one in enumerate(additions) if id(one) in needed or (one.is_seed and place < last)
-    ]
+    return [one.text for one in additions[: last + 1] if id(one) in needed or one.is_seed]

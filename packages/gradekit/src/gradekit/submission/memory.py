@@ -47,7 +47,7 @@ _ALSO_IMPORTED = {
 _REACHING = {
     *("globals", "locals", "vars", "exec", "eval", "compile", "open", "breakpoint", "sys", "os", "gc"),
     *("builtins", "get_ipython", "library", "overrides", "enter_context", "data_ptr", "seterrcall"),
-    *("set_printoptions",),
+    "set_printoptions",
 }
 #: some of them may be methods, such as a model's `eval`
 _METHODS = {"eval", "compile", "open"}
@@ -58,18 +58,14 @@ _NOT_PYTHON = re.compile(r"^\s*(%|!|\?|In \[|>>>|\.\.\.)", re.MULTILINE)
 _CONSTANT = ast.Constant | ast.UnaryOp | ast.BinOp | ast.Tuple | ast.operator | ast.unaryop | ast.expr_context
 #: functions of Python that depend on more than their arguments, or change more than they return
 _UNFIXED = {"setattr", "delattr", "getattr", "hash", "id", "input"}
-_REFUSED_IN_TESTS = (
-    ast.ClassDef | ast.Import | ast.ImportFrom | ast.AsyncFunctionDef | ast.Yield | ast.YieldFrom
-)
+_REFUSED = ast.ClassDef | ast.Import | ast.ImportFrom | ast.AsyncFunctionDef | ast.Yield | ast.YieldFrom
 
 
 @lru_cache(64)
 def remembers_nothing(function: str, given: tuple[str, ...], own: tuple[str, ...]) -> bool:
     """Whether each call of `function` is as if it were the first.
 
-    Args:
-        given: the sources of the code cells that the student was given and left as they are.
-        own: those of all others.
+    `given` are the sources of code cells that the student left as they were handed out, `own` those of all others.
     """
     sources = [*given, *own]
     trees = [tree for tree in map(parse, sources) if tree]
@@ -94,7 +90,8 @@ def _reaches(source: str, paths: dict[str, str]) -> bool:
     tree = parse(source)
     if tree is None or _NOT_PYTHON.search(source) or roundabout(source) is not None:
         return True
-    if any(word in _REACHING - _METHODS or _is_hidden(word) for word in words(source)):
+    forbidden = _REACHING - _METHODS | {"*"}
+    if any(one in forbidden or (one.startswith("__") and one not in _HARMLESS) for one in words(source)):
         return True
     return any(_node_reaches(node, paths) for node in nodes_in(tree))
 
@@ -113,26 +110,17 @@ def _node_reaches(node: ast.AST, paths: dict[str, str]) -> bool:
     return isinstance(node, ast.Global | ast.Match)
 
 
-def _is_hidden(word: str) -> bool:
-    return word == "*" or (word.startswith("__") and word not in _HARMLESS)
-
-
 class _Notebook:
     def __init__(self, trees: list[ast.Module]) -> None:
         top = [statement for tree in trees for statement in tree.body]
         self._bound = Counter(name for tree in trees for name in _bindings(tree))
         self._functions = {each.name: each for each in top if isinstance(each, ast.FunctionDef)}
         self._constants = {name for each in top for name in _constants(each)}
-        imports = [
-            pair
-            for each in top
-            if isinstance(each, ast.Import | ast.ImportFrom)
-            for pair in imported_by(each).items()
-        ]
+        statements = (each for each in top if isinstance(each, ast.Import | ast.ImportFrom))
+        imports = [pair for each in statements for pair in imported_by(each).items()]
         often, different = Counter(name for name, _ in imports), Counter(name for name, _ in set(imports))
-        self._paths = {
-            name: path for name, path in imports if often[name] == self._bound[name] and different[name] == 1
-        }
+        fixed = {name for name in often if often[name] == self._bound[name] and different[name] == 1}
+        self._paths = {name: path for name, path in imports if name in fixed}
         nodes = [node for tree in trees for node in nodes_in(tree) if isinstance(node, ast.Attribute)]
         self._replaced = {node.attr for node in nodes if not isinstance(node.ctx, ast.Load)}
 
@@ -142,7 +130,7 @@ class _Notebook:
         if function is None or self._bound[name] > 1 or function.decorator_list:
             return None
         inside, names = list(ast.walk(function)), _global_names(function)
-        if names is None or any(isinstance(node, _REFUSED_IN_TESTS) for node in inside):
+        if names is None or any(isinstance(node, _REFUSED) for node in inside):
             return None
         paths = {name: path for name, path in self._paths.items() if name in names}
         called = {id(node.func) for node in inside if isinstance(node, ast.Call)}
@@ -183,9 +171,9 @@ def _is_known(path: str) -> bool:
     if holder.endswith(".testing") and (not name.startswith("assert_") or "warn" in name):
         return False
     value = getattr(importlib.import_module(holder), name, None)
-    return (
-        callable(value) or isinstance(value, int | float) or type(value).__name__ == "dtype"
-    ) and not isinstance(value, ModuleType)
+    if isinstance(value, ModuleType):
+        return False
+    return callable(value) or isinstance(value, int | float) or type(value).__name__ == "dtype"
 
 
 def _global_names(function: ast.FunctionDef) -> set[str] | None:
@@ -198,48 +186,41 @@ def _global_names(function: ast.FunctionDef) -> set[str] | None:
     while tables:
         table = tables.pop()
         tables += table.get_children()
-        names |= {
-            each.get_name() for each in table.get_symbols() if each.is_global() and each.is_referenced()
-        }
+        names |= {one.get_name() for one in table.get_symbols() if one.is_global() and one.is_referenced()}
     return names
 
 
 @lru_cache(64)
-def _bindings(tree: ast.Module) -> tuple[str, ...]:
-    return tuple(_bound_in(tree))
-
-
-def _bound_in(tree: ast.Module) -> Iterator[str]:
+def _bindings(tree: ast.Module) -> list[str]:
     """The names that the cell binds or deletes, each as often as it does so."""
+    found: list[str] = []
     todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield name
+                found.append(name)
                 todo += [*node.decorator_list, node.args, *filter(None, [node.returns])]
                 continue
             case ast.ClassDef(name=name):
-                yield name
+                found.append(name)
                 todo += [*node.decorator_list, *node.bases, *node.keywords]
                 continue
             case ast.Import() | ast.ImportFrom():
-                yield from imported_by(node)
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                yield name
-            case ast.ExceptHandler(name=str(name)):
-                yield name
+                found += imported_by(node)
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.ExceptHandler(name=str(name)):
+                found.append(name)
         todo += ast.iter_child_nodes(node)
+    return found
 
 
-def _constants(statement: ast.stmt) -> list[str]:
+def _constants(statement: ast.stmt) -> Iterator[str]:
     match statement:
         case (
             ast.Assign(targets=[ast.Name(id=name)], value=value)
             | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
         ) if _is_constant(value):
-            return [name]
-    return []
+            yield name
 
 
 def _is_constant(value: ast.expr) -> bool:

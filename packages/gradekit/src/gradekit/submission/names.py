@@ -1,7 +1,6 @@
 """The syntax trees of cells, and the names that they define and use, found without running them.
 
-A method of the student's own may have the name of a forbidden function without using it, so their names are told apart
-from those of libraries.
+A student's own method may have the name of a forbidden function, so their names are told apart from those of libraries.
 """
 
 import ast
@@ -34,6 +33,7 @@ _MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
 _USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
 #: what Python raises when it writes code that it has read: it is nested too deep, or has an integer with too many digits
 UNWRITABLE = (RecursionError, MemoryError, ValueError, SyntaxError)
+DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 #: nobody spells a name as a longer sum
 _MOST_SUMMANDS = 100
 
@@ -65,7 +65,7 @@ def defined_names(source: str) -> frozenset[str]:
 
 
 def _bound_by(statement: ast.stmt) -> Iterable[str]:
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(statement, DEFINITIONS):
         return [statement.name]
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return imported_by(statement)
@@ -73,23 +73,9 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
     return [node.id for node in names if isinstance(node.ctx, ast.Store)]
 
 
-def bound_at_top(source: str) -> frozenset[str]:
-    """The names that the cell binds or deletes when it runs, without those inside comprehensions."""
-    tree = parse(source)
-    try:
-        table = scopes_in(ast.unparse(tree) if tree else "")
-    except UNWRITABLE:
-        return frozenset()
-    return frozenset(one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported())
-
-
 @lru_cache(256)
 def parameters_of(source: str, name: str, called: bool = False) -> tuple[str, ...]:
-    """The positional parameters of the function `name`, or of the `__init__` of the class `name`.
-
-    Args:
-        called: return those of the class's `forward` or `__call__` instead.
-    """
+    """The positional parameters of a function, or of a class's `__init__`; if `called`, its `forward` or `__call__`."""
     found = body_of(source)
     functions = [node for node in found if isinstance(node, ast.FunctionDef) and node.name == name]
     if not functions:
@@ -120,7 +106,6 @@ def closing_call(source: str, function: str = "") -> str:
 
 @lru_cache(256)
 def used_names(source: str) -> frozenset[str]:
-    """All names in the cell."""
     tree = parse(source)
     return frozenset(_names(tree) if tree else ())
 
@@ -133,17 +118,6 @@ def words(source: str, own: OwnNames = NOTHING_OWN) -> tuple[str, ...]:
     """
     tree = parse(source)
     return tuple(dict.fromkeys(_words(tree, own))) if tree else ()
-
-
-def top_level_words(source: str) -> dict[str, set[str]]:
-    """The `words` and arguments of the top-level statements, by the name that they bind ("" for none)."""
-    found: dict[str, set[str]] = {}
-    for statement in body_of(source):
-        nodes = (node for node in ast.walk(statement) if isinstance(node, ast.arg | ast.keyword))
-        arguments = {node.arg for node in nodes if node.arg is not None}
-        for name in list(_bound_by(statement)) or [""]:
-            found.setdefault(name, set()).update(arguments, _words(statement))
-    return found
 
 
 @lru_cache(256)
@@ -211,22 +185,17 @@ def own_names(sources: tuple[str, ...]) -> OwnNames:
     nodes = [node for tree in trees for node in nodes_in(tree)]
     names = set().union(*map(defined_in, trees))
     classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    holders, parts = {"self", "cls", *classes}, {"super"}
+    holders, parts = {*_SELF, *classes}, {"super"}
     for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 names.add(name)
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
                 names.add(name)
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=kind))) if (
-                kind in classes
-            ):
-                holders.add(name)
-            case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over) if (
-                "self" in _names(over)
-            ):
-                parts |= _names(target)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=kind))):
+                holders |= {name} if kind in classes else set()
+            case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
+                parts |= _names(target) if "self" in _names(over) else set()
     return OwnNames(frozenset(names), frozenset(holders), frozenset(parts), _libraries(trees))
 
 
@@ -235,18 +204,18 @@ def _libraries(trees: Sequence[ast.AST]) -> frozenset[str]:
     nodes = [node for tree in trees for node in nodes_in(tree)]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     parameters = {function.name: _parameters(function) for function in functions}
-    for kind in nodes:
-        if isinstance(kind, ast.ClassDef):
-            made_by = [part for part in kind.body if getattr(part, "name", "") == "__init__"]
-            parameters[kind.name] = set().union(*map(_parameters, made_by))
+    for kind in (node for node in nodes if isinstance(node, ast.ClassDef)):
+        methods = (part for part in kind.body if isinstance(part, ast.FunctionDef))
+        made_by = (_parameters(method) for method in methods if method.name == "__init__")
+        parameters[kind.name] = set().union(*made_by)
     given: dict[str, set[str]] = {}
     for node in nodes:
         for targets, value in _given(node, parameters):
             for source in _direct(value):
                 given.setdefault(source, set()).update(targets)
     imports = (node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
-    bound = {name for node in imports for name in imported_by(node)}
-    found, todo = set(bound), {name for tree in trees for name in paths_in(tree)}
+    found = {name for node in imports for name in imported_by(node)}
+    todo = {name for tree in trees for name in paths_in(tree)}
     while todo:
         new = given.get(todo.pop(), set()) - found
         found |= new
@@ -316,10 +285,8 @@ def _targets(target: ast.AST) -> set[str]:
     return found
 
 
-def _parameters(function: ast.AST) -> set[str]:
-    arguments = getattr(function, "args", None)
-    if not isinstance(arguments, ast.arguments):
-        return set()
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     return {argument.arg for argument in every} - {*_SELF}
 
@@ -337,8 +304,7 @@ def chain_of(node: ast.AST) -> list[str]:
 
 
 def defined_in(tree: ast.AST) -> frozenset[str]:
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return frozenset(node.name for node in nodes_in(tree) if isinstance(node, kinds))
+    return frozenset(node.name for node in nodes_in(tree) if isinstance(node, DEFINITIONS))
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -421,10 +387,8 @@ def paths_in(tree: ast.AST) -> dict[str, str]:
 def imported_by(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
     if isinstance(node, ast.ImportFrom):
         return {alias.asname or alias.name: f"{node.module or ''}.{alias.name}" for alias in node.names}
-    return {
-        alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
-        for alias in node.names
-    }
+    roots = ((alias, alias.name.split(".")[0]) for alias in node.names)
+    return {alias.asname or root: alias.name if alias.asname else root for alias, root in roots}
 
 
 def path_of(node: ast.AST, paths: dict[str, str]) -> str | None:

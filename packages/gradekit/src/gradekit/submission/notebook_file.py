@@ -258,12 +258,10 @@ def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNo
     """Read the notebook in the folder whose grade_ids, or whose similar name, show that it is the missing one."""
     others = notebooks_in(path.parent)
     found = _of_other_names(path, others, assignment)
-    if len(found) == 1:
-        submitted = read_submitted(found[0])
-        if submitted.notebook is not None:
-            note = f"Handed in as {printable(found[0].name)}; it was graded as {path.name}."
-            submitted.notes.insert(0, note)
-            return _noting_others(submitted, path, found[0], assignment)
+    if len(found) == 1 and (submitted := read_submitted(found[0])).notebook is not None:
+        note = f"Handed in as {printable(found[0].name)}; it was graded as {path.name}."
+        submitted.notes.insert(0, note)
+        return _noting_others(submitted, path, found[0], assignment)
     if not found and assignment and (moved := _in_siblings(path, assignment)):
         return moved
     names = [printable(other.name) for other in found or others]
@@ -299,13 +297,12 @@ def parse_submitted(data: bytes, name: str) -> SubmittedNotebook:
 
 
 def _parse(data: bytes) -> SubmittedNotebook:
-    only_nul = bool(data) and not data.strip(b"\0")
-    data = _as_utf8(data)
-    if only_nul:
+    if data and not data.strip(b"\0"):
         raise Refused(
             "holds nothing but NUL characters: it was damaged while it was saved. Save the notebook again, "
             "check that Jupyter opens it, and hand it in again."
         )
+    data = _as_utf8(data)
     if not data:
         raise Refused("is an empty file. Save the notebook and hand it in again.")
     brackets = data.count(b"[") + data.count(b"{")
@@ -337,7 +334,9 @@ def _read_json(data: bytes) -> SubmittedNotebook:
     notebook.cells = list(_plain_cells(cells, notes))
     saved = [(cell.execution_count, cell.outputs) for cell in cells]
     doubt = _TWICE if _is_twofold(data, len(cells)) else ""
-    return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved, doubt=doubt)
+    found = _typed(_DESCRIBED, content.metadata)
+    language = (found.kernelspec.language or found.kernelspec.name) if found else ""
+    return SubmittedNotebook(notebook, notes=notes, language=language, saved=saved, doubt=doubt)
 
 
 def _is_twofold(data: bytes, cells: int) -> bool:
@@ -351,9 +350,8 @@ def _is_twofold(data: bytes, cells: int) -> bool:
         nonlocal twofold
         read = dict(pairs)
         if len(read) < len(pairs):
-            twofold = twofold or any(
-                key in ("cells", "source") and read[key] != value for key, value in pairs
-            )
+            differing = {key for key, value in pairs if read[key] != value}
+            twofold = twofold or not differing.isdisjoint(("cells", "source"))
         return read
 
     try:
@@ -416,9 +414,8 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
         label = f"`{printable(name)}`" if name else f"number {number}"
         if "\0" in plain.source:
             plain.source = plain.source.replace("\0", "")
-            notes.append(
-                f"The cell {label} contained NUL characters, which Python can't read; they were removed."
-            )
+            what = "contained NUL characters, which Python can't read; they were removed"
+            notes.append(f"The cell {label} {what}.")
         if cell.attachments is not _NOTHING:
             attachments = read_attachments(cell.attachments)
             if attachments:
@@ -447,17 +444,12 @@ def _plain_cell(cell: _Cell, number: int) -> NotebookNode:
         level = _value(cell.level)
         marks = "#" * (level if isinstance(level, int) and level in range(1, 7) else 1)
         kind, source = "markdown", f"{marks} {source}"
+    kind, made_up = kind if kind in ("code", "markdown") else "raw", made_up_id(number, source)
     # v4.new_code_cell would validate each cell, which takes longer than everything else
-    plain = NotebookNode(
-        id=made_up_id(number, source),
-        cell_type=kind if kind in ("code", "markdown") else "raw",
-        metadata=NotebookNode(),
-        source=source,
-    )
+    plain = NotebookNode(id=made_up, cell_type=kind, metadata=NotebookNode(), source=source)
     if kind == "code":
         plain |= {"execution_count": None, "outputs": []}
-    mark = _typed(_MARKED, cell.metadata)
-    if mark is not None:
+    if mark := _typed(_MARKED, cell.metadata):
         plain.metadata["nbgrader"] = {"grade_id": mark.nbgrader.grade_id}
     name = _value(cell.id)
     if isinstance(name, str) and _ID.fullmatch(name):
@@ -488,8 +480,3 @@ def _typed(decoder: msgspec.json.Decoder[_Found], raw: Raw) -> _Found | None:
         return decoder.decode(raw)
     except msgspec.ValidationError:
         return None
-
-
-def _language(content: _Notebook) -> str:
-    found = _typed(_DESCRIBED, content.metadata)
-    return (found.kernelspec.language or found.kernelspec.name) if found else ""

@@ -3,23 +3,21 @@
 Changes are noted for student and TA. The work is linear in the length of the notebook, since it is done in the
 grader's process.
 
-The order is from what is certain to what is a guess. First the cells that still have their marks, so that no guess can
-take one of them. Then those that lost their marks, by id, text, names and place: the surest sign first. Now it is known
-which cell is which, and the instructor's text is put back; what it replaces is remembered, since it may contain answers.
-Next, cells that were deleted are inserted, which completes the notebook. Only then are answers gathered from other
-cells: an answer cell may be empty only because its text is elsewhere. Written answers follow, as they may be in any text
-cell that is left. What might still be an answer, but isn't surely one, becomes a doubt for a person to decide. Last,
-attachments return to the cells whose text shows them, wherever that text is by now.
+The order is from what is certain to what is a guess: cells that still have their marks, so that no guess can take one of
+them, and those that lost them, by the surest sign first. Then the instructor's text is put back; what it replaces is
+remembered, since it may contain answers. Once the notebook is complete, answers are gathered from other cells, written
+ones last, as they may be in any text cell that is left. What isn't surely an answer becomes a doubt. Attachments return
+at the end to the cells whose text shows them, wherever that text is by now.
 """
 
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import chain, dropwhile, takewhile, zip_longest
+from itertools import dropwhile, takewhile, zip_longest
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -83,11 +81,9 @@ def restored(
     own cells are kept, and so is code that answers need and that was added to cells that are restored or not run.
 
     Args:
-        beside: the student's own files next to the notebook, by name, which may be answers.
+        beside, replaced, siblings: see `OtherPlaces`.
         added_later: cells that the assignment did not have at first.
         drafts: notebooks that nothing grades, by the names of their files, which may have answers.
-        replaced: what was written into copies of files that were handed out, by the names of these.
-        siblings: the assignment's other notebooks, by the names of their files.
         doubt: why the notebook may not be what the student saved.
         saved: the outputs of each cell, as JSON.
         removed: grade_ids of cells that the assignment had once.
@@ -112,8 +108,7 @@ def restored(
     written.gather()
     Candidates(work, places).doubt()
     work.doubt_foreign(submitted, removed)
-    for name in work.expected if doubt else ():
-        work.doubts[name] = doubt
+    work.doubts |= dict.fromkeys(work.expected if doubt else (), doubt)
     attachments.put_back(work.cells, work.handed_out)
     attachments.show_those_of_code(work)
     _make_ids_unique(work.cells)
@@ -191,7 +186,7 @@ class _Repair(Restoration):
         if stripped:
             names = listed(name for name in self.known if name in stripped)
             self.notes.append(f"Marks that nbgrader needs were missing and were restored: {names}.")
-        self._has_answers = any(name in self.present for name in self.expected)
+        self._has_answers = not self.expected.keys().isdisjoint(self.present)
         sources = (self.known[name].source for name in self.expected)
         blank = {squeezed(source) for source in sources if PLACEHOLDER.search(source)}
         mine = {id(cell) for cell in self.present.values()}
@@ -210,7 +205,8 @@ class _Repair(Restoration):
                 cell.update(of_run)
             if locked:
                 copies = self._removed_copies[name]
-                self._note_edits(cell, [*copies, *([source] if kind == "code" else [])], original)
+                if original.cell_type == "code":
+                    self.edits += _changed(cell, [*copies, *([source] if kind == "code" else [])], original)
                 self.rewritten += _changed(cell, [*copies, source], original)
                 if source != original.source:
                     what = "test cell" if is_test_cell(original) else "given cell"
@@ -224,11 +220,11 @@ class _Repair(Restoration):
 
         The same if it has something else, and not one answer cell.
         """
-        if not self._has_answers and any(map(self._is_unknown, submitted.cells)):
+        theirs, ours = ({squeezed(cell.source) for cell in book.cells} for book in (submitted, self.released))
+        if not self._has_answers and any(theirs - ours):
+            what = "None of the answer cells is in the notebook, but other cells are"
             for name in self.expected:
-                self.doubts.setdefault(
-                    name, "None of the answer cells is in the notebook, but other cells are"
-                )
+                self.doubts.setdefault(name, what)
         marks = {mark for cell in submitted.cells if (mark := grade_id(cell)) is not None}
         others = sorted(marks - self.known.keys() - removed)
         if len(others) <= len(marks) - len(others):
@@ -236,13 +232,7 @@ class _Repair(Restoration):
         some = f"`{printable(others[0])}`" + (f" and {len(others) - 1} more" if len(others) > 1 else "")
         what = f"Cells of the notebook ({some}) were not handed out with this assignment: it may be another assignment's"
         self.notes.insert(0, f"{what}.")
-        for name in self.expected:
-            self.doubts[name] = what
-
-    def _is_unknown(self, cell: NotebookNode) -> bool:
-        return bool(cell.source.strip()) and all(
-            squeezed(cell.source) != squeezed(released.source) for released in self.released.cells
-        )
+        self.doubts |= dict.fromkeys(self.expected, what)
 
     def _chosen(self, name: str, cells: list[NotebookNode]) -> NotebookNode:
         answered = [cell for cell in cells if not self.is_blank(name, cell)] or cells
@@ -257,10 +247,6 @@ class _Repair(Restoration):
         below_first = dropwhile(lambda cell: id(cell) not in copies, above)
         marks = (self.known.get(grade_id(cell) or "") for cell in below_first)
         return any(mark is not None and is_test_cell(mark) for mark in marks)
-
-    def _note_edits(self, cell: NotebookNode, handed_in: list[str], original: NotebookNode) -> None:
-        if original.cell_type == "code":
-            self.edits += _changed(cell, handed_in, original)
 
     def _converted(self, name: str, kind: str, source: str) -> str:
         """The text of an answer whose cell type was changed, converted to the original type."""
@@ -291,8 +277,8 @@ class _Repair(Restoration):
                 cell.metadata = deepcopy(original.metadata) if original is not None else NotebookNode()
                 if original is not None:
                     self.handed_out[id(cell)] = original
-                    if is_demo(cell) and cell.cell_type == "code":
-                        self._note_edits(cell, [cell.source], original)
+                    if is_demo(cell) and cell.cell_type == original.cell_type == "code":
+                        self.edits += _changed(cell, [cell.source], original)
                 elif squeezed(cell.source) in self.removed_texts:
                     self.handed_out[id(cell)] = deepcopy(cell)
 
@@ -312,8 +298,7 @@ class _Repair(Restoration):
                 for name in self.definitions.of(code):
                     defining[name].append(cell)
         for name in missing:
-            wanted = self.expected.get(name)
-            if wanted:
+            if wanted := self.expected.get(name):
                 first, *others = (defining[one] for one in wanted)
                 among = [{id(cell) for cell in cells} for cells in others]
                 same = [cell for cell in first if all(id(cell) in cells for cells in among)]
@@ -335,8 +320,7 @@ class _Repair(Restoration):
 def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
     """Insert the marked cells that are missing: below the released cell above them, and an answer above its tests.
 
-    Args:
-        added_later: cells that the assignment did not have at first; the student may never have seen them.
+    The student may never have seen those that were `added_later`.
     """
     gone, place, is_below = [], 0, True
     places = _places_of_released(work)
@@ -367,27 +351,21 @@ def _put_back_deleted(work: Restoration, added_later: Set[str]) -> None:
     if added:
         old = [*work.cells, None]
         work.cells[:] = [c for index, cell in enumerate(old) for c in (*added[index], cell) if c is not None]
-    if gone:
-        deleted = [name for name in gone if name not in added_later]
-        if deleted:
-            work.notes.append(f"Deleted cells were put back: {listed(deleted)}.")
-        new = [name for name in gone if name in added_later]
-        if new:
-            work.notes.append(f"Cells that were added to the assignment later were put in: {listed(new)}.")
-        for name in new:
-            work.doubts[name] = (
-                f"The cell `{name}` was added to the assignment later, and the notebook may have been handed in before"
-            )
+    if deleted := [name for name in gone if name not in added_later]:
+        work.notes.append(f"Deleted cells were put back: {listed(deleted)}.")
+    if new := [name for name in gone if name in added_later]:
+        work.notes.append(f"Cells that were added to the assignment later were put in: {listed(new)}.")
+    for name in new:
+        work.doubts[name] = (
+            f"The cell `{name}` was added to the assignment later, and the notebook may have been handed in before"
+        )
 
 
 def _still_needed(work: Restoration) -> dict[int, str]:
     """What other cells need of given code cells without a mark that were deleted, by the ids of the released cell objects."""
     there = {id(cell) for cell in work.handed_out.values()}
-    lost = [
-        cell
-        for cell in work.released.cells
-        if runs_before_checks(cell) and not grade_id(cell) and id(cell) not in there
-    ]
+    given = (cell for cell in work.released.cells if runs_before_checks(cell) and not grade_id(cell))
+    lost = [cell for cell in given if id(cell) not in there]
     if not lost:
         return {}
     cells = [*work.cells, *(cell for name, cell in work.known.items() if name not in work.present)]
@@ -442,10 +420,7 @@ class KeptAttachments:
     def put_back(self, cells: list[NotebookNode], handed_out: Mapping[int, NotebookNode]) -> None:
         """Give each text cell its attachments, and those of a near cell that its text refers to.
 
-        The instructor's cells have their own.
-
-        Args:
-            handed_out: the released versions of cells without a grade_id, by the id of the cell object.
+        The instructor's cells have their own; for `handed_out`, see `Restoration`.
         """
         for place, cell in enumerate(cells):
             original = handed_out.get(id(cell))
@@ -468,20 +443,16 @@ class KeptAttachments:
             shown = "\n\n".join(f"![{name}]({ADDRESS}{quote(name)})" for name in self._own[id(cell)])
             below = work.new_cell(shown, "markdown", attachments=dict(self._own[id(cell)]))
             work.cells.insert(index, below)
-            work.notes.append(
-                f"What is attached to the {label_of(cell, index)} was put into a new cell below it."
-            )
+            where = label_of(cell, index)
+            work.notes.append(f"What is attached to the {where} was put into a new cell below it.")
 
     def _missing(self, text: str, found: Attachments, place: int) -> Attachments:
-        wanted = {name for name in _names_in(text) if name not in found and name in self._places}
-        return {name: self._own[id(self._near(place, self._places[name]))][name] for name in wanted}
-
-    def _near(self, place: int, places: list[int]) -> NotebookNode:
-        """The last cell at one of the sorted `places` up to `place`, or else the first one."""
-        return self._cells[places[max(bisect_right(places, place) - 1, 0)]]
-
-
-def _names_in(text: str) -> Iterator[str]:
-    """The names of the attachments that a text shows, in both forms if they are encoded."""
-    references = _REFERENCE.findall(text) if ADDRESS in text else []
-    return chain.from_iterable((name, unquote(name)) for name in references)
+        """What the text shows of other cells' attachments: those of the last one up to `place`, or else of the first."""
+        references = _REFERENCE.findall(text) if ADDRESS in text else []
+        wanted = {*references, *map(unquote, references)} & self._places.keys() - found.keys()
+        missing: Attachments = {}
+        for name in wanted:
+            places = self._places[name]
+            near = self._cells[places[max(bisect_right(places, place) - 1, 0)]]
+            missing[name] = self._own[id(near)][name]
+        return missing

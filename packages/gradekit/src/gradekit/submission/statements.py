@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from gradekit.course.cells import PLACEHOLDER
 from gradekit.submission.names import (
+    DEFINITIONS,
     UNWRITABLE,
     body_of,
     defined_names,
@@ -23,7 +24,6 @@ from gradekit.submission.names import (
 MAX_PARSED_CHARACTERS = 20_000
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[ \t]*\w*[ \t]*\n(.*?)\n\1\s*\Z", re.DOTALL)
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 #: bound by a statement that may bind any name
 _ANY = "*"
 _NAMESPACES = {"globals", "locals", "vars"}
@@ -134,10 +134,10 @@ def without_definitions(source: str, *copied: frozenset[str]) -> str:
 
 
 def _defining(pieces: list[Piece], wanted: frozenset[str]) -> list[Piece]:
-    places = [place for place, piece in enumerate(pieces) if wanted & _bound(piece.statement)]
-    if not all(isinstance(pieces[place].statement, _FUNCTIONS) for place in places):
-        return [p for p in pieces if not isinstance(p.statement, _FUNCTIONS) or wanted & _bound(p.statement)]
-    return [pieces[place] for place in places]
+    defining = [piece for piece in pieces if wanted & _bound(piece.statement)]
+    if all(isinstance(piece.statement, DEFINITIONS) for piece in defining):
+        return defining
+    return [piece for piece in pieces if piece in defining or not isinstance(piece.statement, DEFINITIONS)]
 
 
 def deleted_names(source: str) -> frozenset[str]:
@@ -158,12 +158,11 @@ def is_code(source: str) -> bool:
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    if isinstance(statement, _FUNCTIONS):
+    if isinstance(statement, DEFINITIONS):
         return {statement.name}
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    return {
-        node.id for target in targets if target for node in ast.walk(target) if isinstance(node, ast.Name)
-    }
+    nodes = (node for target in filter(None, targets) for node in ast.walk(target))
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 def imported(source: str) -> set[str]:
@@ -185,8 +184,7 @@ def reached_code(sources: Sequence[str], wanted: Set[str], not_followed: Set[str
     """For each source, its top-level statements that bind `wanted`, or names that these statements need in turn.
 
     For example, this includes an alias that an answer calls, but not a comparison with a ready-made function below it.
-    Sources that can't be parsed are left out, since they don't run either. What binds a name in `not_followed` is not
-    needed.
+    Sources that can't be parsed are left out, since they don't run. What binds a name in `not_followed` isn't needed.
     """
     statements = [statements_of(source) for source in sources]
     binding: dict[str, list[Statement]] = {}
@@ -215,9 +213,9 @@ def statements_of(source: str) -> Sequence[Statement]:
 # most cells and their parts are the released ones, in every submission; names and text, no trees
 @lru_cache(maxsize=1024)
 def _find_statements(source: str) -> Sequence[Statement]:
-    tree = parse(source)
     try:
-        return [_statement(node) for node in _simple(tree.body)] if tree else []
+        nodes = [(node, ast.unparse(ast.fix_missing_locations(node))) for node in _simple(body_of(source))]
+        return [Statement(code, frozenset(_binds(node)), frozenset(globals_in(code))) for node, code in nodes]
     except UNWRITABLE:  # so it counts as one
         return [Statement(source, defined_names(source) | {_ANY}, used_names(source))]
 
@@ -225,11 +223,6 @@ def _find_statements(source: str) -> Sequence[Statement]:
 def needed_names(source: str) -> frozenset[str]:
     """The global names that a cell reads, also inside its functions."""
     return frozenset(name for statement in statements_of(source) for name in statement.needs)
-
-
-def _statement(node: ast.stmt) -> Statement:
-    code = ast.unparse(ast.fix_missing_locations(node))
-    return Statement(code, frozenset(_binds(node)), frozenset(globals_in(code)))
 
 
 def _simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -265,14 +258,13 @@ def _binds(node: ast.stmt) -> Iterable[str]:
         if isinstance(inner, ast.Global):
             yield from inner.names
     match node:
-        case _ if isinstance(node, _FUNCTIONS):
+        case _ if isinstance(node, DEFINITIONS):
             yield node.name
         case ast.Import() | ast.ImportFrom():
             yield from imported_by(node)
-        case ast.Expr(value=ast.Call() as call):
-            yield from _changed_by(call)
-            yield from _stored(node)
         case _:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                yield from _changed_by(node.value)
             yield from _stored(node)
 
 

@@ -28,12 +28,9 @@ class Submission:
 
     def __init__(self, notebook: NotebookNode, released: NotebookNode | None = None) -> None:
         self.notebook = notebook
-        self.released = released
-        self._handed_out: list[NotebookNode] = released.cells if released is not None else []
+        self.released = released or NotebookNode(cells=[])
         self._answer_to: dict[str, str] = {}
-        self._answer_code: dict[str, list[str]] = {}
         self._used_code: dict[tuple[str, bool], list[str]] = {}
-        self._parameters: dict[tuple[str, bool], tuple[str, ...]] = {}
 
     @property
     def seed(self) -> int:
@@ -49,11 +46,8 @@ class Submission:
 
     def is_blank(self, name: str) -> bool:
         """True if the answer cell `name` is as it was released, missing, or empty."""
-        source = self.source(name).strip()
-        if not source:
-            return True
-        cell = self._released_cells.get(name)
-        return cell is not None and names.squeezed(cell.source) == names.squeezed(source)
+        source, cell = names.squeezed(self.source(name)), self._released_cells.get(name)
+        return not source or (cell is not None and names.squeezed(cell.source) == source)
 
     def is_untouched(self, name: str) -> bool:
         """True if the answer cell `name` is blank, and no other student cell defines the names that it should define."""
@@ -86,21 +80,15 @@ class Submission:
 
     def released_names(self, test: str) -> tuple[frozenset[str], frozenset[str]]:
         """The names that the released notebook binds up to the answer of the test cell `test`, and below it."""
-        answer, cells = self._released_cells.get(self.answer_to(test)), self._handed_out
+        answer, cells = self._released_cells.get(self.answer_to(test)), self.released.cells
         end = next((place for place, cell in enumerate(cells, 1) if cell is answer), len(cells))
         return _defined_in(cells[:end]), _defined_in(cells[end:])
 
     def parameters_of(self, name: str, called: bool = False) -> tuple[str, ...]:
-        """The names of the positional parameters of a function, or of a class; empty if unknown.
-
-        Args:
-            called: return those of the class's `forward` instead.
-        """
-        if (name, called) not in self._parameters:
-            index = self.defining_cell(name)
-            source = "" if index is None else self.notebook.cells[index].source
-            self._parameters[name, called] = names.parameters_of(source, name, called)
-        return self._parameters[name, called]
+        """The names of a function's positional parameters, or a class's (if `called`, its `forward`'s); empty if unknown."""
+        index = self.defining_cell(name)
+        source = "" if index is None else self.notebook.cells[index].source
+        return names.parameters_of(source, name, called)
 
     def place_of(self, name: str) -> int | None:
         """Index of the cell with grade_id `name`."""
@@ -120,10 +108,8 @@ class Submission:
 
     def answer_code(self, name: str) -> list[str]:
         """Sources of the answer cell `name` and of the student's other cells that it depends on."""
-        if name not in self._answer_code:
-            reached = self._own_cells_behind(self._wanted_names(name), [self.place_of(name)])
-            self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
-        return self._answer_code[name]
+        reached = self._own_cells_behind(self._wanted_names(name), [self.place_of(name)])
+        return [self.notebook.cells[index].source for index in reached]
 
     def answer_to(self, test: str) -> str:
         """The grade_id of the answer cell that the test cell `test` is about."""
@@ -138,10 +124,8 @@ class Submission:
     def used_code(self, name: str, of_others: bool = True) -> list[str]:
         """The statements that the exercise `name` depends on, from all cells that the student wrote or changed.
 
-        `name` is the grade_id of an answer cell, or of a test cell that is about it.
-
-        Args:
-            of_others: also what other exercises earn their points for.
+        `name` is the grade_id of an answer cell, or of a test cell that is about it. With `of_others`, also what other
+        exercises earn their points for.
         """
         if (name, of_others) not in self._used_code:
             answer = self.answer_to(name) if name in self._tests else name
@@ -169,7 +153,6 @@ class Submission:
 
     @cached_property
     def _tests(self) -> frozenset[str]:
-        """The grade_ids of the test cells."""
         return frozenset(ids_of_test_cells(self.notebook.cells))
 
     @cached_property
@@ -188,12 +171,12 @@ class Submission:
     def cells_behind(self, wanted: set[str]) -> set[str]:
         """grade_ids of the student's cells that define the names `wanted`, or that these cells depend on."""
         found = (grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted))
-        return {name for name in found if name}
+        return set(filter(None, found))
 
     @cached_property
     def _released_cells(self) -> dict[str, NotebookNode]:
         """By grade_id; the first one counts."""
-        return {name: cell for cell in reversed(self._handed_out) if (name := grade_id(cell))}
+        return {name: cell for cell in reversed(self.released.cells) if (name := grade_id(cell))}
 
     def _wanted_names(self, name: str) -> frozenset[str]:
         cell = self._released_cells.get(name)
@@ -214,20 +197,15 @@ class Submission:
 
     @cached_property
     def _own_cells(self) -> set[int]:
-        given = {names.squeezed(cell.source) for cell in self._handed_out if cell.cell_type == "code"}
-        return {
-            index
-            for index, cell in enumerate(self.notebook.cells)
-            if cell.cell_type == "code" and not is_locked_cell(cell) and not is_demo(cell)
-            if names.squeezed(cell.source) not in given
-        }
+        given = {names.squeezed(cell.source) for cell in self.released.cells if cell.cell_type == "code"}
+        code = {index: self.notebook.cells[index] for index in self._definitions}
+        own = {index: cell for index, cell in code.items() if not is_locked_cell(cell) and not is_demo(cell)}
+        return {index for index, cell in own.items() if names.squeezed(cell.source) not in given}
 
     @cached_property
     def _definitions(self) -> dict[int, frozenset[str]]:
-        numbered = enumerate(self.notebook.cells)
-        return {
-            place: names.defined_names(cell.source) for place, cell in numbered if cell.cell_type == "code"
-        }
+        code = [(place, cell) for place, cell in enumerate(self.notebook.cells) if cell.cell_type == "code"]
+        return {place: names.defined_names(cell.source) for place, cell in code}
 
 
 def _defined_in(cells: Iterable[NotebookNode]) -> frozenset[str]:

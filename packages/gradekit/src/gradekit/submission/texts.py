@@ -20,7 +20,7 @@ from msgspec import Raw, Struct
 from nbformat import NotebookNode
 
 from gradekit.course.cells import PLAIN_TEXT, grade_id, is_answer_cell, is_graded_cell, is_locked_cell, own_id
-from gradekit.submission.names import defined_names, nodes_in, squeezed
+from gradekit.submission.names import DEFINITIONS, defined_names, nodes_in, squeezed, used_names
 from gradekit.submission.statements import ParsingBudget, tree_of
 
 WORD = re.compile(r"\w")
@@ -52,8 +52,7 @@ _HTML = "text/html"
 
 def prose_in(source: str) -> str:
     """The text in a code cell that has nothing else: comments, constant strings, or what isn't code at all."""
-    magic = _TEXT_MAGIC.match(source)
-    if magic:
+    if magic := _TEXT_MAGIC.match(source):
         return source[magic.end() :]
     tree = tree_of(source)
     if tree is None:
@@ -68,17 +67,18 @@ def _is_only_text(tree: ast.Module) -> bool:
     """True for strings that are printed or displayed, and for sentences that are assigned first: `Markdown(why)`."""
     named: set[str] = set()
     for part in tree.body:
-        if isinstance(part, ast.Assign):
-            targets = part.targets
-            words = max((len(text.split()) for text in strings_in(part.value)), default=0)
-            named_only = all(isinstance(one, ast.Name) for one in targets)
-            if words < _SENTENCE or not named_only or not _is_text(part.value, named):
-                return False
-            named |= {one.id for one in targets if isinstance(one, ast.Name)}
-        elif not isinstance(part, ast.Import | ast.ImportFrom) and not (
-            isinstance(part, ast.Expr) and _is_text(part.value, named)
-        ):
-            return False
+        match part:
+            case ast.Assign(targets=targets, value=value):
+                names = {target.id for target in targets if isinstance(target, ast.Name)}
+                words = max((len(text.split()) for text in strings_in(value)), default=0)
+                if words < _SENTENCE or len(names) < len(targets) or not _is_text(value, named):
+                    return False
+                named |= names
+            case ast.Import() | ast.ImportFrom():
+                pass
+            case _:
+                if not isinstance(part, ast.Expr) or not _is_text(part.value, named):
+                    return False
     return True
 
 
@@ -109,13 +109,10 @@ def texts_in_code(source: str, released: str) -> Iterator[Text]:
     """
     known = {line.strip() for line in released.split("\n")}
     tree, original = tree_of(source), tree_of(released)
-    names = (
-        frozenset(node.id for node in nodes_in(tree) if isinstance(node, ast.Name)) if tree else frozenset()
-    )
+    names = used_names(source) if tree else frozenset[str]()
     lines = [*map(str.rstrip, source.split("\n")), ""]
-    last = max(
-        (at for at, line in enumerate(lines) if line and not line.lstrip().startswith("#")), default=-1
-    )
+    code = (at for at, line in enumerate(lines) if line and not line.lstrip().startswith("#"))
+    last = max(code, default=-1)
     comment, indented = list[str](), False
     for at, line in enumerate(lines):
         text = line.lstrip()
@@ -138,11 +135,8 @@ def texts_in_code(source: str, released: str) -> Iterator[Text]:
     for name, text in _docstrings(tree).items():
         if (before := docstrings.get(name, "").strip()) and text not in given:
             yield Text(text, before in text and _words(added_text(text, before)) >= _SHOWN)
-    shown = {
-        text
-        for text in _shown_texts(tree)
-        if _words(text) >= _SHOWN and not _is_code(dedent(text).strip(), names)
-    }
+    long = (text for text in _shown_texts(tree) if _words(text) >= _SHOWN)
+    shown = {text for text in long if not _is_code(dedent(text).strip(), names)}
     yield from (Text(text, text in shown) for text in strings_in(tree) if text not in given)
     named = set(_named_texts(original))
     yield from (Text(text, stands_alone=False) for text in _named_texts(tree) if text not in named)
@@ -152,8 +146,7 @@ def _docstrings(tree: ast.Module | None) -> dict[tuple[str, str], str]:
     """By the class, if there is one, and the name of what has them."""
     nodes = nodes_in(tree) if tree is not None else ()
     classes = {id(part): node.name for node in nodes if isinstance(node, ast.ClassDef) for part in node.body}
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    found = ((classes.get(id(node), ""), node) for node in nodes if isinstance(node, kinds))
+    found = ((classes.get(id(node), ""), node) for node in nodes if isinstance(node, DEFINITIONS))
     return {(of, node.name): text for of, node in found if (text := ast.get_docstring(node, clean=False))}
 
 
@@ -278,11 +271,10 @@ class AskedQuestion:
 
 def _parts(text: str) -> int:
     """How many paragraphs, headings and items of a list there are."""
-    lines = text.strip().split("\n")
-    begins = (
-        not above.strip() or _ITEM.match(line) or _HEADING.match(line) for above, line in pairwise(lines)
+    return 1 + sum(
+        bool(line.strip() and (not above.strip() or _ITEM.match(line) or _HEADING.match(line)))
+        for above, line in pairwise(text.strip().split("\n"))
     )
-    return 1 + sum(bool(line.strip() and new) for line, new in zip(lines[1:], begins, strict=True))
 
 
 def _is_ordinary_text(cell: NotebookNode) -> bool:
@@ -320,8 +312,7 @@ class StudentTexts:
     """The texts in the cells of one notebook.
 
     Args:
-        known: the released cells, by grade_id.
-        handed_out: the released versions of other cells, by the id of the cell object.
+        known, handed_out: see `gradekit.submission.gather.Restoration`.
         elsewhere: squeezed texts that are looked at elsewhere, or were handed out once.
     """
 
@@ -345,10 +336,8 @@ class StudentTexts:
         ordinary = [cell for cell in released.cells if not grade_id(cell)]
         by_id = {own_id(cell): cell for cell in ordinary if own_id(cell)}
         by_source = {squeezed(cell.source): cell for cell in ordinary}
-        found = (
-            (cell, by_source.get(squeezed(cell.source), by_id.get(own_id(cell)))) for cell in notebook.cells
-        )
-        handed_out = {id(cell): same for cell, same in found if same is not None}
+        same = [by_source.get(squeezed(cell.source)) or by_id.get(own_id(cell)) for cell in notebook.cells]
+        handed_out = {id(cell): one for cell, one in zip(notebook.cells, same, strict=True) if one}
         return cls(notebook.cells, released, known, handed_out, elsewhere)
 
     def is_students_own(self, cell: NotebookNode) -> bool:
@@ -369,8 +358,7 @@ class StudentTexts:
         """The text that a student wrote in a cell that isn't an answer cell; empty if it is code."""
         if cell.cell_type == "code":
             return self._prose(cell.source) if self.is_students_own(cell) else ""
-        original = self._handed_out.get(id(cell))
-        if original is not None:
+        if (original := self._handed_out.get(id(cell))) is not None:
             return added_text(cell.source, original.source)
         return "" if squeezed(cell.source) in self._texts else str(cell.source)
 
@@ -478,11 +466,10 @@ def _is_sentence(line: str) -> bool:
     parts = line.split()
     if line.startswith(("[", "{", "<", *_TIMED)) or len(_GAP.findall(line)) > 1:
         return False
-    words = sum(
-        bool(_ONE_WORD.fullmatch(part.strip(_SIGNS).rstrip(".,:;!?…").strip(_SIGNS)))
-        for part in parts
-        if not part.endswith(_LISTED)
+    bare = (
+        part.strip(_SIGNS).rstrip(".,:;!?…").strip(_SIGNS) for part in parts if not part.endswith(_LISTED)
     )
+    words = sum(map(bool, map(_ONE_WORD.fullmatch, bare)))
     return words >= _SHOWN and 2 * words > len(parts)
 
 

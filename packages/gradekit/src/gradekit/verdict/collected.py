@@ -22,7 +22,7 @@ from greenlet import GreenletExit, getcurrent, greenlet
 from gradekit.checks.variants import importable
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import file_stamp
-from gradekit.verdict.plugin import ASSIGNMENTS, CHECKINGS, Checking
+from gradekit.verdict.plugin import CHECKINGS, Checking
 
 _UNUSED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
@@ -92,7 +92,6 @@ class CollectedChecks:
         if not any(item.path in files for item in self.items):
             raise self._error([f"{', '.join(file.name for file in files)}: no check found"])
         self._config.stash[CHECKINGS] = {(self._assignment.checks, self._name): checking}
-        self._config.stash[ASSIGNMENTS] = {self._assignment.checks: checking.assignment}
         self._job = files, first_failure
         try:
             self._go_on()

@@ -12,7 +12,7 @@ sentence, a choice of two, or none. Pairs of mistakes are tried only if no singl
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, starmap
 from math import lgamma, log
 from typing import Any
 
@@ -112,13 +112,11 @@ def _two_that_fit(
         for one, other in combinations(parts, 2)
         if fails[one.name] | fails[other.name] == exercise.failed
     ]
-    return [
-        pair
-        for pair in pairs
-        if all(
-            (_bits_of_checks(store, mistake, exercise, own) or 0.0) >= _ENOUGH_OF_TWO for mistake, own in pair
-        )
-    ]
+
+    def is_proved(mistake: Mistake, checks: set[str]) -> bool:
+        return (_bits_of_checks(store, mistake, exercise, checks) or 0.0) >= _ENOUGH_OF_TWO
+
+    return [pair for pair in pairs if all(starmap(is_proved, pair))]
 
 
 def _bits_of_checks(
@@ -206,8 +204,6 @@ def fingerprint_of(
     text is empty where the answers of two students can't be compared.
 
     Args:
-        outcome: how the check ended.
-        message: what the student reads.
         reference: the check's comparisons with recorded values, for which everybody got the same inputs.
         drawn: the check draws inputs that differ between students, so the numbers in its message do too.
     """
@@ -218,14 +214,10 @@ def fingerprint_of(
     seen = next((seen for seen in reference.observations if not seen.passed), None) if reference else None
     if reference is not None and seen is not None and seen.value is not None:
         return _of_value(seen.key, seen.value, *reference.tolerances[seen.key][:2])
-    if drawn:
-        own = any(words in message for words in (DIFFERS, SOME_WRONG))
-        return "" if own else _of_message(_ANY_NUMBER.sub("#", message)), []
-    return _of_message(_LINES.sub(r"\1 #", message)), []
-
-
-def _of_message(message: str) -> str:
-    return f"{MESSAGE}{message}" if message else ""
+    if drawn and any(words in message for words in (DIFFERS, SOME_WRONG)):
+        return "", []
+    text = _ANY_NUMBER.sub("#", message) if drawn else _LINES.sub(r"\1 #", message)
+    return f"{MESSAGE}{text}" if text else "", []
 
 
 def _of_value(key: str, value: Any, atol: float | Array, rtol: float) -> tuple[str, list[float]]:

@@ -7,6 +7,7 @@ differs between two submissions with the same mistake, the message is also evide
 import re
 import traceback
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -43,26 +44,28 @@ _MEASURED = re.compile(r"-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+|(?=\s?%))")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![.\d])|(?<=\dx)\d+")
 
 
-def explain(
-    error: BaseException, student: Student | None, check_file: Path
-) -> tuple[CheckOutcome, str] | None:
+def explain(error: BaseException, student: Student, check_file: Path) -> tuple[CheckOutcome, str] | None:
     """Outcome and message of a check that ended in `error`; None if the check itself is at fault."""
     if isinstance(error, StudentError):
         return error.outcome, str(error)
     if isinstance(error, CheckFailure):
         return CheckOutcome.FAILED, str(error)
+    asked = asked_by(student)
+    name, value = asked.last or ("", None)
     if isinstance(error, AssertionError):
         # pytest adds lines that may show values; the first may be its own
         said = str(error).split("\n")[0]
-        return CheckOutcome.FAILED, said if said and not said.startswith("assert ") else _of_handle(student)
-    asked = asked_by(student) if student else None
-    if asked is None or asked.last is None:
+        if not said or said.startswith("assert "):
+            said = ""
+            if isinstance(value, Opaque):
+                said = f"`{name}` returned {with_article(value.type_name)}, which checks can't look into."
+        return CheckOutcome.FAILED, said
+    if asked.last is None:
         return None
-    name, value = asked.last
     called = f"`{name}`" if asked.last_is_own else f"`{name}`, which this check uses to run your code,"
     if isinstance(error, CheckOverrun):
         return CheckOutcome.FAILED, (
-            f"The check was stopped: with the value that {called} returned ({describe(value)}), it needs {error.needed}. "
+            f"The check was stopped: with the value that {called} returned ({describe(value)}), it needs {error}. "
             "Look at the shapes that the exercise asks for."
         )
     if isinstance(error, _UNUSABLE) or type(error).__module__.startswith("pandas."):
@@ -80,14 +83,6 @@ def explain(
     return None
 
 
-def _of_handle(student: Student | None) -> str:
-    """What to say of a check without words, if it had a handle to compare instead of a value."""
-    name, value = (asked_by(student).last if student else None) or ("", None)
-    if not isinstance(value, Opaque):
-        return ""
-    return f"`{name}` returned {with_article(value.type_name)}, which checks can't look into."
-
-
 def relation_to(error: BaseException, student: Student) -> str:
     """How the wrong value that ended a check relates to the right one, or an exception to the arguments."""
     asked = asked_by(student)
@@ -97,14 +92,11 @@ def relation_to(error: BaseException, student: Student) -> str:
         if not error.raised:
             return ""
         meaning = meaning_of(error.raised, error.text)
-        arguments = asked.steps[-1].arguments if asked.steps else []
-        if (
-            arguments
-            and arguments[0][0] == "self"
-            and error.text.startswith(f"{asked.steps[-1].name}() missing ")
-        ):
+        step = asked.steps[-1] if asked.steps else CheckStep("")
+        got_self = step.parameters[:1] == ("self",) and step.args
+        if got_self and error.text.startswith(f"{step.name}() missing "):
             meaning = _SELF
-        return " ".join(filter(None, [meaning, sizes_relation(error.text, arguments)]))
+        return " ".join(filter(None, [meaning, sizes_relation(error.text, step.arguments)]))
     return unpacking_relation(error, asked.last[1]) if asked.last else ""
 
 
@@ -138,7 +130,8 @@ def _step(step: CheckStep) -> str:
     if step.variable:
         return f"your variable `{step.name}`"
     if step.builds:  # the arguments are the module's sizes, not inputs of the check
-        return f"`{step.name}({', '.join(_as_written(step))})`"
+        named = (f"{name}={_setting(value)}" for name, value in step.kwargs.items())
+        return f"`{step.name}({', '.join([*map(_setting, step.args), *named])})`"
     arguments = list(_arguments(step))
     if len(arguments) > _MOST_ARGUMENTS:
         arguments = [*arguments[:_MOST_ARGUMENTS], "…"]
@@ -147,23 +140,14 @@ def _step(step: CheckStep) -> str:
     return f"{'the gradients of ' if step.gradients else ''}`{step.name}`{given}"
 
 
-def _as_written(step: CheckStep) -> Iterator[str]:
-    for value in step.args:
-        yield _setting(value)
-    for name, value in step.kwargs.items():
-        yield f"{name}={_setting(value)}"
-
-
 def _setting(value: Any) -> str:
     return f"{value}" if value is None or isinstance(value, bool | int | float) else "…"
 
 
 def _arguments(step: CheckStep) -> Iterator[str]:
-    for place, value in enumerate(step.args):
-        name = f"`{step.parameters[place]}` " if place < len(step.parameters) else ""
-        yield name + _shape(value, bool(name))
-    for name, value in step.kwargs.items():
-        yield f"`{name}` {_shape(value, named=True)}"
+    positional = zip_longest(step.parameters[: len(step.args)], step.args, fillvalue="")
+    for name, value in [*positional, *step.kwargs.items()]:
+        yield f"`{name}` {_shape(value, named=True)}" if name else _shape(value, named=False)
 
 
 def _shape(value: Any, named: bool) -> str:

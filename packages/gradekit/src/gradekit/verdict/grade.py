@@ -1,7 +1,7 @@
 """Grades one notebook: runs its cells, scores the ordinary test cells, then runs the checks of the bound ones."""
 
 import time
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -20,23 +20,21 @@ from gradekit.course.cells import (
     nbgrader_metadata,
 )
 from gradekit.session.files_written import WrittenFiles
-from gradekit.session.proxy import Student, begin_check, run_lines
+from gradekit.session.proxy import begin_check, run_lines
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome, StudentError
 from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash, collected_checks
-from gradekit.verdict.opened import GradingJob
+from gradekit.verdict.opened import GradingJob, ScoreRule
 from gradekit.verdict.ordinary import NOT_REACHED, doubt_about_order, ordinary_results
 from gradekit.verdict.plugin import Checking
-from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
+from gradekit.verdict.results import NO_OUTPUT, ExerciseResult, Status, SubmissionResult
 
 SNIPPET_PASSED = "passed"
 
 
 class Offer(StrEnum):
-    """Which snippets are run."""
-
     NONE = "none"
     #: for each failed check, until one fails
     THAT_FAIL = "that fail"
@@ -44,59 +42,40 @@ class Offer(StrEnum):
     ALL = "all"
 
 
-class SnippetOffers:
-    """Runs each snippet at most once, in `student`'s kernel.
+def _offer_snippets(checking: Checking, snippets: Sequence[Snippet], offer: Offer) -> dict[str, str]:
+    """Give each failed check the first of its snippets that fails; returns how each that was run ended, by its name.
 
-    Nothing that happens here counts for the submission. Once a snippet runs out of time or ends the kernel, no other
-    is run.
+    Nothing here counts for the submission. No snippet is run twice, or after one that timed out or ended the kernel.
     """
+    errors: dict[str, StudentError | None] = {}
 
-    def __init__(self, session: Session, student: Student, snippets: list[Snippet]) -> None:
-        self._session = session
-        self._student = student
-        self._snippets = snippets
-        self._stopped = False
-        #: by name, how each snippet ended: `SNIPPET_PASSED`, or what went wrong
-        self.ended: dict[str, str] = {}
-        self._failed: set[str] = set()
+    def fails(snippet: Snippet) -> bool:
+        if snippet.name not in errors:
+            stopped = any(error and error.outcome in NO_OUTPUT for error in errors.values())
+            can_run = checking.session.alive and not stopped
+            errors[snippet.name] = _error_of(snippet, checking) if can_run else StudentError("not run")
+        error = errors[snippet.name]
+        return error is not None and bool(error.raised) and error.outcome == CheckOutcome.FAILED
 
-    def offer(self, exercises: Mapping[str, ExerciseResult], offer: Offer) -> None:
-        """Give each failed check the first of its snippets that fails."""
-        if offer is Offer.NONE or not self._snippets:
-            return
-        with self._session.off_the_record():
-            if offer is Offer.ALL:
-                for snippet in self._snippets:
-                    if snippet.exercise in exercises:
-                        self._fails(snippet)
-            for exercise, check in _failed(exercises):
-                wanted = candidates(self._snippets, exercise, check.name)
-                check.try_it = next((snippet.text for snippet in wanted if self._fails(snippet)), "")
-
-    def _fails(self, snippet: Snippet) -> bool:
-        if snippet.name not in self.ended:
-            self.ended[snippet.name] = self._run(snippet)
-        return snippet.name in self._failed
-
-    def _run(self, snippet: Snippet) -> str:
-        if self._stopped or not self._session.alive:
-            return "not run"
-        try:
-            begin_check(self._student, answer_of(self._session.notebook, snippet.exercise))
-            run_lines(self._student, snippet.text, snippet.needs)
-        except StudentError as error:
-            self._stopped = error.outcome in (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
-            if error.raised and error.outcome == CheckOutcome.FAILED:
-                self._failed.add(snippet.name)
-            return str(error)
-        return SNIPPET_PASSED
+    with checking.session.off_the_record():
+        for snippet in snippets if offer is Offer.ALL else ():
+            if snippet.exercise in checking.exercises:
+                fails(snippet)
+        for exercise in checking.exercises.values():
+            for check in exercise.checks:
+                if check.outcome == CheckOutcome.FAILED:
+                    wanted = candidates(snippets, exercise.grade_id, check.name)
+                    check.try_it = next((snippet.text for snippet in wanted if fails(snippet)), "")
+    return {name: str(error) if error else SNIPPET_PASSED for name, error in errors.items()}
 
 
-def _failed(exercises: Mapping[str, ExerciseResult]) -> Iterator[tuple[str, CheckResult]]:
-    for exercise in exercises.values():
-        for check in exercise.checks:
-            if check.outcome == CheckOutcome.FAILED:
-                yield exercise.grade_id, check
+def _error_of(snippet: Snippet, checking: Checking) -> StudentError | None:
+    try:
+        begin_check(checking.student, answer_of(checking.session.notebook, snippet.exercise))
+        run_lines(checking.student, snippet.text, snippet.needs)
+    except StudentError as error:
+        return error
+    return None
 
 
 _AT_FAULT = "`{}` could not be graded automatically, because of an error in one of its checks"
@@ -106,7 +85,7 @@ _AT_FAULT = "`{}` could not be graded automatically, because of an error in one 
 class Graded:
     """The result and, by `<file>::<check>`, the comparisons with recorded values and the messages of failed checks.
 
-    `snippets` says how each snippet that was run ended, by name (see `SnippetOffers`). `written` are the files that the cells wrote.
+    `snippets` says how those that were run ended (`SNIPPET_PASSED`, or what went wrong); `written` are the cells' files.
     """
 
     result: SubmissionResult
@@ -158,7 +137,9 @@ def grade(
     ordinary = assignment.ordinary_cells(job.name, notebook.cells) if rule else []
     reused = session is not None
     if session is None:
-        session = _session(job, ordinary, wary)
+        files, handed_out = assignment.working_files(job.own_files), assignment.working_files()
+        how = job.how
+        session = Session(notebook, how.limits, how.kernel_name, files, wary, ordinary, handed_out)
     else:
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)
@@ -172,19 +153,16 @@ def grade(
             checking.notes.extend(written.notes())
         # before the checks, since a call in them may end the kernel, and with it what the cells defined
         wanted = [test for test in ordinary if exercises is None or test in exercises]
-        scored, doubts = (
-            ordinary_results(submission, session.runs, wanted, rule, session.earlier) if rule else ([], [])
-        )
+        runs, earlier = session.runs, session.earlier
+        scored, doubts = ordinary_results(submission, runs, wanted, rule or ScoreRule(), earlier)
         bound = assignment.bound_cells(job.name, notebook.cells)
         if chosen := [file for test, file in bound.items() if exercises is None or test in exercises]:
             collected_checks(assignment, job.name, list(bound.values())).run(checking, chosen, first_failure)
         for name in checking.faults:
             del checking.exercises[name]
             doubts.append(Doubt(name, decided_by_a_person(_AT_FAULT.format(name))))
-        doubts += _doubts_about_not_reached(submission, session, list(checking.exercises.values()))
-        snippets = snippets_of(assignment) if offer is not Offer.NONE else []
-        offers = SnippetOffers(session, checking.student, snippets)
-        offers.offer(checking.exercises, offer)
+        doubts += _doubts_about_not_reached(checking)
+        ended = _offer_snippets(checking, [] if offer is Offer.NONE else snippets_of(assignment), offer)
     except GraderCrash as crash:
         if reused:  # the instructor's code
             raise CourseError(str(crash)) from crash
@@ -196,16 +174,10 @@ def grade(
         checking.diagnose()
     result = _result(checking, scored, doubts, ordinary, time.monotonic() - started)
     observations = {name: reference.observations for name, reference in checking.references.items()}
-    graded = Graded(result, observations, checking.messages, offers.ended, written)
+    graded = Graded(result, observations, checking.messages, ended, written)
     if checking.faults:
         raise CheckAtFault([fault for faults in checking.faults.values() for fault in faults], graded)
     return graded
-
-
-def _session(job: GradingJob, ordinary: Container[str], wary: bool) -> Session:
-    """A session for the notebook of the job alone."""
-    files, handed_out = job.assignment.working_files(job.own_files), job.assignment.working_files()
-    return Session(job.notebook, job.how.limits, job.how.kernel_name, files, wary, ordinary, handed_out)
 
 
 def _result(
@@ -223,14 +195,11 @@ def _result(
     out_of_order = [doubt_about_order(submission, session.runs, exercise) for exercise in exercises]
     out_of_order += [checking.changed_below.doubt_about(exercise) for exercise in exercises]
     others = [run for index, run in session.runs.items() if grade_id(cells[index]) not in ordinary]
+    failed = [run for run in others if _is_worth_reporting(submission, run)]
     return SubmissionResult(
         status=status_of(session, exercises, others),
         notes=list(checking.notes),
-        cells=[
-            f"The cell `{submission.label(run.index)}` {run.description}."
-            for run in others
-            if _is_worth_reporting(submission, run)
-        ],
+        cells=[f"The cell `{submission.label(run.index)}` {run.description}." for run in failed],
         exercises=exercises,
         seed=checking.seed,
         seconds=round(seconds, 1),
@@ -241,14 +210,12 @@ def _result(
     )
 
 
-def _doubts_about_not_reached(
-    submission: Submission, session: Session, exercises: list[ExerciseResult]
-) -> list[Doubt]:
+def _doubts_about_not_reached(checking: Checking) -> list[Doubt]:
     """A doubt about each exercise with a check that could not be run, since code of others had used up the kernels."""
     return [
         Doubt(name, decided_by_a_person(NOT_REACHED.format(name)))
-        for exercise in exercises
-        if submission.answer_to(name := exercise.grade_id) in session.not_reached
+        for name, exercise in checking.exercises.items()
+        if checking.submission.answer_to(name) in checking.session.not_reached
         and any(check.outcome == CheckOutcome.KERNEL_DIED for check in exercise.checks)
     ]
 
@@ -266,11 +233,8 @@ def status_of(session: Session, exercises: list[ExerciseResult], runs: list[Cell
 
 def points_of(notebook: NotebookNode) -> dict[str, float]:
     """The points of the test cells, by grade_id, from the notebook's metadata."""
-    return {
-        str(grade_id(cell)): float(nbgrader_metadata(cell)["points"])
-        for cell in notebook.cells
-        if is_test_cell(cell)
-    }
+    tests = filter(is_test_cell, notebook.cells)
+    return {str(grade_id(cell)): float(nbgrader_metadata(cell)["points"]) for cell in tests}
 
 
 def collect_marks(

@@ -15,14 +15,7 @@ from nbgrader.preprocessors import IgnorePattern
 
 from gradekit.course import Assignment
 from gradekit.course.cells import Doubt, Record, decided_by_a_person, remembered, remembered_of_all
-from gradekit.course.files import (
-    Stamp,
-    files_in,
-    files_stamp,
-    handed_in_letter,
-    handed_in_text,
-    is_letter,
-)
+from gradekit.course.files import Stamp, files_in, files_stamp, handed_in_letter, handed_in_text, is_letter
 from gradekit.course.kernels import SANDBOX, other_language
 from gradekit.course.printing import printable
 from gradekit.session.limits import Limits
@@ -59,19 +52,12 @@ class ScoreRule:
 
 
 def is_stderr(output: NotebookNode) -> bool:
-    """True for output on stderr."""
     return bool(output.output_type == "stream" and output.name == "stderr")
 
 
 @dataclass(frozen=True)
 class HowToRun:
-    """How a notebook is run and scored.
-
-    Args:
-        limits: what the submission may use.
-        kernel_name: the kernelspec to start.
-        rule: how ordinary test cells are scored; with None, they are neither run nor scored.
-    """
+    """How a notebook is run and scored. Without a `rule`, ordinary test cells are neither run nor scored."""
 
     limits: Limits = field(default_factory=Limits)
     kernel_name: str = SANDBOX
@@ -83,9 +69,8 @@ class GradingJob:
     """A repaired notebook, the notebook that was released, and how to run it.
 
     Args:
-        assignment: the assignment with the checks.
         name: the notebook's name, without folder and suffix.
-        released: the released notebook, to recognize unanswered cells.
+        released: to recognize unanswered cells.
         own_files: the files that the student has put beside the notebook; files that were handed out replace them.
     """
 
@@ -216,12 +201,8 @@ def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
     """The student's own files next to a notebook, and in folders there, but for those that were handed out, by name."""
     handed_out = {path.name for path in assignment.handed_out()}
     own = [path for path in own_files(folder, assignment.course.ignore) if path.name not in handed_out]
-    return {
-        str(file.relative_to(folder)): file
-        for path in own
-        for file in files_in(path, assignment.course.ignore)
-        if not is_letter(file)
-    }
+    files = (file for path in own for file in files_in(path, assignment.course.ignore))
+    return {str(file.relative_to(folder)): file for file in files if not is_letter(file)}
 
 
 def _changed_files(folder: Path, assignment: Assignment) -> Iterator[tuple[str, str]]:

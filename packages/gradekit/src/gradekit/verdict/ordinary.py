@@ -30,15 +30,22 @@ from gradekit.verdict.results import CheckResult, ExerciseResult, Status, Submis
 #: characters of a message, and of a line of code in it
 _MAX_MESSAGE, _MAX_LINE = 500, 100
 _SENTENCE = "The tests of this cell pass."
-#: the value in the sentence of `_doubt`; a number of a library, such as `np.float64(0.0)`
+#: the value in the sentence of `_doubt`
 _VALUE = re.compile(r" is `([^`]*)`, which is not a score")
-_NUMBER = re.compile(r"[A-Za-z_][\w.]*\(\[*'?-?(?:\d[\w.+-]*|inf|nan)'?(?:, -?\d+)?\]*(?:, \w+=[^()]*)?\)$")
+#: a number of a library, such as `np.float64(0.0)`
+_NUMBER = r"[A-Za-z_][\w.]*\(\[*'?-?(?:\d[\w.+-]*|inf|nan)'?(?:, -?\d+)?\]*(?:, \w+=[^()]*)?\)"
+#: what to change in a test cell, by its value
+_REMEDIES = {
+    r"True|False": "If it is a test, write `assert` before it",
+    r"-?\d[\w.+-]*|-?(?:inf|nan)": "Make it a number from 0 to the points of the cell",
+    _NUMBER: "If it is the score, write it as `float(...)`",
+    r".*": "If the cell should have no value, end its last line with a semicolon",
+}
 NOT_REACHED = "Some tests of `{}` could not be run, since other code had used up the time or ended the Python process too often"
 _AGAIN = decided_by_a_person(
     "The test cell `{}` was run again, because a later one had ended the process, and did better than the first time"
 )
 _NEVER_RUN = "The test cell `{}` was handed in without having been run, so it has full marks. A person has to look at it."
-_OUTCOMES = {CellState.TIMED_OUT: CheckOutcome.TIMED_OUT, CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED}
 _ERRORS = {CheckOutcome.TIMED_OUT: "CellTimeoutError", CheckOutcome.KERNEL_DIED: "DeadKernelError"}
 _LINE = re.compile(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)")
 
@@ -55,9 +62,7 @@ def ordinary_results(
     A cell that did not run to its end gets an error as its first output, so that nbgrader's rule counts it as failed.
 
     Args:
-        submission: the submission with the outputs of the run. Only the released notebook is quoted, since the other
-            may have hidden tests.
-        runs: the runs of the cells, by index.
+        submission: with the outputs of the run. Only the released notebook is quoted: the other may have hidden tests.
         earlier: outputs of earlier runs, after which another cell ended the process; the worst one counts.
     """
     scored = [
@@ -102,11 +107,10 @@ def _result(
         cell.outputs.insert(0, _error(*stopped))
     elif runs[index].state is CellState.ERROR and not any(map(_is_error, cell.outputs)):
         cell.outputs.append(_error(CheckOutcome.FAILED, runs[index].error))
-    shown = find_cell(submission.released, name) if submission.released is not None else None
+    shown = find_cell(submission.released, name)
     points = float(nbgrader_metadata(cell)["points"])
-    counted, *others = (
-        rule.counted(NotebookNode(cell, outputs=outputs)) for outputs in (cell.outputs, *earlier)
-    )
+    tries = (cell.outputs, *earlier)
+    counted, *others = (rule.counted(NotebookNode(cell, outputs=outputs)) for outputs in tries)
     earned, doubt = _earned(counted, points), _doubt(name, counted, points)
     worst = min(others, key=lambda other: _earned(other, points), default=counted)
     if _earned(worst, points) < earned:
@@ -152,14 +156,7 @@ def remedy_for(doubt: Doubt) -> str:
     """What an instructor can change in a test cell whose value is not a score, with the value; see `_doubt`."""
     match = _VALUE.search(doubt.why)
     value = match[1] if match else ""
-    if value in ("True", "False"):
-        remedy = "If it is a test, write `assert` before it"
-    elif re.fullmatch(r"-?\d[\w.+-]*|-?(?:inf|nan)", value):
-        remedy = "Make it a number from 0 to the points of the cell"
-    elif _NUMBER.match(value):
-        remedy = "If it is the score, write it as `float(...)`"
-    else:
-        remedy = "If the cell should have no value, end its last line with a semicolon"
+    remedy = next(text for pattern, text in _REMEDIES.items() if re.fullmatch(pattern, value, re.DOTALL))
     return f"such as `{value}`. {remedy}" if value else remedy
 
 
@@ -197,8 +194,7 @@ def doubt_about_order(
         return Doubt(test, decided_by_a_person(what))
     for index in (place, at if exercise.ordinary else None):
         run = runs.get(index) if index is not None else None
-        found = used_above_its_definition(run, submission, runs) if run is not None else None
-        if found:
+        if run is not None and (found := used_above_its_definition(run, submission, runs)):
             name, used, defined = found
             what = (
                 f"The cell `{submission.label(used)}` needs `{name}`, which only a cell below it defines "
@@ -212,8 +208,8 @@ def _stopped(run: CellRun | None) -> tuple[CheckOutcome, str] | None:
     """Why a cell did not run to its end; None if it did."""
     if run is None or run.state is CellState.LEFT_OUT:
         return CheckOutcome.BLOCKED, "The cell was not run, since earlier code had ended the Python process."
-    if run.state in _OUTCOMES:
-        return _OUTCOMES[run.state], f"The cell {run.description}."
+    if run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED):
+        return CheckOutcome(run.state), f"The cell {run.description}."
     return None
 
 
@@ -252,13 +248,10 @@ def _place(error: NotebookNode, cell: NotebookNode, shown: NotebookNode | None) 
 
 def _sentence(shown: NotebookNode | None) -> str:
     """The sentence about what the cell tests: the text at its beginning, if there is one."""
-    try:
-        text = ast.get_docstring(ast.parse(shown.source)) if shown is not None else None
-    except (SyntaxError, ValueError):
-        text = None
-    if not text or not text.strip():
-        return _SENTENCE
-    return _ended(printable(" ".join(text.split()), _MAX_MESSAGE))
+    words = list[str]()
+    with suppress(SyntaxError, ValueError):
+        words = (ast.get_docstring(ast.parse(shown.source)) or "").split() if shown is not None else []
+    return _ended(printable(" ".join(words), _MAX_MESSAGE)) if words else _SENTENCE
 
 
 def _ended(text: str) -> str:

@@ -35,8 +35,6 @@ from gradekit.verdict.results import CheckResult, ExerciseResult
 
 
 class How(StrEnum):
-    """How the value of a name changed."""
-
     ASSIGNED = "assigned"
     CHANGED = "changed"
     DELETED = "deleted"
@@ -71,9 +69,7 @@ def changes_below(session: Session, index: int, asked: Sequence[str]) -> list[Na
     request = {"do": "changes", "names": list(asked), "after": after}
     with session.off_the_record():
         try:
-            reply = session.exchange(
-                [request], lambda item: None, lambda value: None, session.limits.call_seconds
-            )
+            reply = session.exchange([request], lambda _: None, lambda _: None, session.limits.call_seconds)
             value = reply.value if isinstance(reply, Answer) else []
             found = msgspec.convert(value, list[tuple[ShortText, ShortText, How, int]])
         except (KernelDied, CallTimeout, MessageError, msgspec.ValidationError):
@@ -104,10 +100,10 @@ class ChangedBelow:
     def look(self, test: str, asked: list[str]) -> None:
         """Note the first change that may be why a check of the test cell `test` failed, after it `asked` for names."""
         submission = self._submission
-        places = submission.place_of(submission.answer_to(test)), submission.place_of(test)
-        if self._given_up or test in self._found or not asked or None in places:
+        answer, own_place = submission.place_of(submission.answer_to(test)), submission.place_of(test)
+        if answer is None or own_place is None or self._given_up or test in self._found or not asked:
             return
-        changes = changes_below(self._session, max(place for place in places if place is not None), asked)
+        changes = changes_below(self._session, max(answer, own_place), asked)
         self._given_up = changes is None  # code that hangs here, say, must not do so at every check
         above, below = submission.released_names(test)
         for change in changes or []:
@@ -157,12 +153,11 @@ class Checking:
 
     def diagnose(self) -> None:
         """Attribute the failed checks to known mistakes, once all checks of the notebook have run."""
-        passed = CheckOutcome.PASSED
-        wrong = [each for each in self.exercises.values() if any(c.outcome != passed for c in each.checks)]
+        wrong = [exercise for exercise in self.exercises.values() if not exercise.right]
         mistakes = mistakes_of(self.assignment) if wrong else []
         for exercise in wrong:
             name = self.recorded[exercise.grade_id]
-            failed = [check for check in exercise.checks if check.outcome != passed]
+            failed = [check for check in exercise.checks if check.outcome != CheckOutcome.PASSED]
             known = FailedExercise(
                 {check.name for check in failed},
                 {key: seen for key, seen in self.references.items() if key.startswith(f"{name}::")},
@@ -178,33 +173,27 @@ class Checking:
 
 CHECKINGS = pytest.StashKey[dict[tuple[Path, str], Checking]]()
 #: by the folder of their checks
-ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
+_ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradekit")
     group.addoption("--submission", type=Path, help="notebook to check, instead of the instructor's solution")
-    group.addoption(
-        "--sandbox",
-        choices=KERNELS,
-        default=BUBBLEWRAP,
-        help="sandbox around the submission; `none` for trusted code",
-    )
+    sandbox = "sandbox around the submission; `none` for trusted code"
+    group.addoption("--sandbox", choices=KERNELS, default=BUBBLEWRAP, help=sandbox)
     group.addoption(
         "--draw-seed", type=int, help="seed for the checks that draw their inputs, to replay a run"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
-    )
-    config.addinivalue_line(
-        "markers",
+    for marker in (
+        "points(n, see): the points of a hidden check, and the heading that explains it",
         "side_effects: the exercise asks for code that changes its arguments, or the mode of a model; for `pytestmark`",
-    )
+    ):
+        config.addinivalue_line("markers", marker)
     config.stash.setdefault(CHECKINGS, {})
-    config.stash.setdefault(ASSIGNMENTS, {})
+    config.stash.setdefault(_ASSIGNMENTS, {})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -222,7 +211,6 @@ def pytest_pycollect_makemodule(module_path: Path) -> None:
 
 #: the checks that are being run, one inside the other; a fixture that has `request` instead costs three times as much
 _running: list[pytest.Item] = []
-_NAME = pytest.StashKey[str]()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -321,36 +309,30 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     marker = item.get_closest_marker("points")
-    checking = item.config.stash[CHECKINGS].get(_key(item)) if marker else None
-    if (
-        marker is None
-        or checking is None
-        or not (call.when == "call" or (call.when == "setup" and call.excinfo))
-    ):
+    has_ended = call.when == "call" or (call.when == "setup" and call.excinfo)
+    checking = item.config.stash[CHECKINGS].get(_key(item)) if marker and has_ended else None
+    if marker is None or checking is None:
         return report
-    exercise = checking.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
-    checking.recorded[item.path.stem] = _name_in_records(item, checking)
+    test, name, drawn = item.path.stem, _check_name(item, checking), "draw" in item.fixturenames
+    exercise = checking.exercises.setdefault(test, ExerciseResult(test))
+    checking.recorded[test] = checking.assignment.name_in_records(item.path)
     outcome, message, relation = CheckOutcome.PASSED, "", ""
     if call.excinfo is not None:
-        ending = explain(call.excinfo.value, checking.student, item.path)
+        error = call.excinfo.value
+        ending = explain(error, checking.student, item.path)
         if ending is None:
-            checking.faults.setdefault(item.path.stem, []).append(
-                f"{item.nodeid}{_fault(call.excinfo, item)}"
-            )
+            checking.faults.setdefault(test, []).append(f"{item.nodeid}{_fault(call.excinfo, item)}")
             ending = (CheckOutcome.FAILED, "")
-        outcome, message = ending
-        message = shown(message)
-        drawn = "draw" in item.fixturenames
-        if text := comparable_message(call.excinfo.value, outcome, message, drawn):
-            checking.messages[_check_name(item, checking)] = text
+        outcome, message = ending[0], shown(ending[1])
+        if text := comparable_message(error, outcome, message, drawn):
+            checking.messages[name] = text
         if "student" in item.fixturenames:
             asked = [step.name for step in asked_by(checking.student).steps]
-            asked = asked or sorted(checking.submission.asked_names(item.path.stem))  # a check of the code
-            checking.changed_below.look(item.path.stem, list(dict.fromkeys(asked)))
+            asked = asked or sorted(checking.submission.asked_names(test))  # a check of the code
+            checking.changed_below.look(test, list(dict.fromkeys(asked)))
         failed = outcome == CheckOutcome.FAILED
-        relation = shown(relation_to(call.excinfo.value, checking.student)) if failed else ""
-    seen = checking.references.get(_check_name(item, checking))
-    fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
+        relation = shown(relation_to(error, checking.student)) if failed else ""
+    fingerprint, numbers = fingerprint_of(outcome, message, checking.references.get(name), drawn)
     exercise.checks.append(
         CheckResult(
             name=item.name,
@@ -395,30 +377,24 @@ def _sentence(item: pytest.Function) -> str:
 
 
 def _check_name(item: pytest.Item, checking: Checking) -> str:
-    return f"{_name_in_records(item, checking)}::{item.name}"
-
-
-def _name_in_records(item: pytest.Item, checking: Checking) -> str:
-    if _NAME not in item.stash:
-        item.stash[_NAME] = checking.assignment.name_in_records(item.path)
-    return item.stash[_NAME]
+    return f"{checking.assignment.name_in_records(item.path)}::{item.name}"
 
 
 def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
-    if folder not in config.stash[ASSIGNMENTS]:
+    if folder not in config.stash[_ASSIGNMENTS]:
         from gradekit.course.configuration import course_in, read_configuration  # it imports all of nbgrader
 
         found = course_in(read_configuration(folder.parent.parent).folders)
         course = replace(found, tests=folder.parent.name)
-        config.stash[ASSIGNMENTS][folder] = course.assignment(folder.name)
-    return config.stash[ASSIGNMENTS][folder]
+        config.stash[_ASSIGNMENTS][folder] = course.assignment(folder.name)
+    return config.stash[_ASSIGNMENTS][folder]
 
 
 def _key(item: pytest.Item) -> tuple[Path, str]:
     """The folder of an assignment's checks, and the name of the notebook that the check belongs to."""
-    prepared = [key for key, checking in item.config.stash[CHECKINGS].items() if not checking.started_here]
-    if prepared:
-        return prepared[0]
+    for key, checking in item.config.stash[CHECKINGS].items():
+        if not checking.started_here:
+            return key
     folder = item.path.parent
     outer = _assignment_of(folder.parent, item.config)
     if (outer.source_folder / f"{folder.name}.ipynb").exists():  # a folder with the checks of one notebook

@@ -1,7 +1,6 @@
 """The result cache: results stored by a hash of the submission, its checks, and the versions that graded it.
 
-Grading the same submission again takes its results from here. When a check has changed, only its exercise is graded
-again.
+Grading the same submission again takes its results from here, but for exercises whose checks have changed.
 """
 
 import base64
@@ -30,7 +29,7 @@ from gradekit.course.kernels import other_language
 from gradekit.session.files_written import WrittenFiles
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.opened import GradingJob
-from gradekit.verdict.results import SEVERITY, ExerciseResult, Status, SubmissionResult
+from gradekit.verdict.results import NO_OUTPUT, SEVERITY, ExerciseResult, Status, SubmissionResult
 
 if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results
     from gradekit.verdict.grade import Graded
@@ -39,8 +38,6 @@ _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 _MAX_COUNT = 10**6
 #: what nbgrader's metadata says about a cell
 _MARKS = ("grade", "locked", "solution", "task")
-#: how a check ends if code was stopped or ended its process
-_STOPPED = {CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED}
 
 
 @dataclass(frozen=True)
@@ -70,13 +67,10 @@ class CachedResult:
     def of(cls, graded: "Graded", notebook: NotebookNode, key: CacheKey) -> "CachedResult":
         """The entry to store for a notebook that has just been graded."""
         exercises = [replace(e, key=key.exercises[e.grade_id]) for e in graded.result.exercises]
-        outputs = {
-            index: list(cell.outputs)
-            for index, cell in enumerate(notebook.cells)
-            if cell.cell_type == "code" and cell.outputs
-        }
+        code = [(index, cell) for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+        outputs = {index: list(cell.outputs) for index, cell in code if cell.outputs}
         result = replace(graded.result, exercises=exercises, key=key.submission, depends_on=key.parts)
-        found = {index: cell.get("execution_count") for index, cell in enumerate(notebook.cells)}
+        found = {index: cell.get("execution_count") for index, cell in code}
         # it may be forged
         counts = {i: n for i, n in found.items() if isinstance(n, int) and 0 < n < _MAX_COUNT}
         return cls(result, outputs, graded.written, counts)
@@ -85,7 +79,8 @@ class CachedResult:
     def stopped(self) -> bool:
         """True if some code was stopped or ended its process, so that grading it again may help."""
         outcomes = {check.outcome for exercise in self.result.exercises for check in exercise.checks}
-        return self.result.status in (Status.TIMED_OUT, Status.KERNEL_DIED) or bool(outcomes & _STOPPED)
+        status = self.result.status
+        return status in (Status.TIMED_OUT, Status.KERNEL_DIED) or not outcomes.isdisjoint(NO_OUTPUT)
 
     def missing(self, key: CacheKey) -> list[str]:
         """The exercises to grade: those that aren't here or whose checks have changed."""
@@ -154,9 +149,8 @@ def key_of(job: GradingJob) -> CacheKey:
     rule = job.how.rule
     ordinary = assignment.ordinary_cells(job.name, job.notebook.cells) if rule else []
     cells = _cells(job.notebook.cells), _cells(job.released.cells)
-    locked = [is_locked_cell(cell) for cell in job.notebook.cells]
-    of_student = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if not is_locked]
-    of_instructor = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if is_locked]
+    of_student = _cells(cell for cell in job.notebook.cells if not is_locked_cell(cell))
+    of_instructor = _cells(filter(is_locked_cell, job.notebook.cells))
     handed_out = _digests(assignment.handed_out(), assignment.course.ignore)
     own = _digests(job.own_files, assignment.course.ignore)
     parts = {
@@ -184,10 +178,9 @@ def key_of(job: GradingJob) -> CacheKey:
         if rule and (name := grade_id(cell)) and name in ordinary
     }
     keys = checked | scored
-    names = [name for cell in job.notebook.cells if (name := grade_id(cell)) in keys]
     return CacheKey(
         _digest([job.name, *cells, ordinary, parts]),
-        {name: keys[name] for name in names},
+        {name: keys[name] for cell in job.notebook.cells if (name := grade_id(cell)) in keys},
         parts,
         digest_of_notebook(job.notebook),
     )
@@ -230,7 +223,6 @@ def installed_version(package: str) -> str:
 
 
 def _sources(folder: Path) -> str:
-    """A digest of a package's modules."""
     files = sorted([str(path.relative_to(folder)), _digest_of_file(path)] for path in folder.rglob("*.py"))
     return _digest(files)
 
@@ -313,5 +305,5 @@ def _digest(parts: object) -> str:
 def _status(newest: Status, older: Status, carried: list[ExerciseResult]) -> Status:
     """The more severe status; the older one counts only if a carried exercise shows what caused it."""
     outcomes = {check.outcome for exercise in carried for check in exercise.checks}
-    shown = older in SEVERITY and outcomes & {CheckOutcome.BLOCKED, *_STOPPED}
+    shown = older in SEVERITY and outcomes & {CheckOutcome.BLOCKED, *NO_OUTPUT}
     return max(newest, older if shown else newest, key=SEVERITY.index)

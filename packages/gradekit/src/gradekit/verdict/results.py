@@ -1,7 +1,7 @@
 """Results of grading a submission: plain data that is written into the autograded notebook."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, is_dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -14,8 +14,8 @@ from gradekit.session.values import CheckOutcome
 #: version of the stored form of a result; one of another version is graded again
 _SCHEMA = 5
 
-#: how the fingerprint of code that returned nothing begins
-NO_OUTPUT = (CheckOutcome.TIMED_OUT.value, CheckOutcome.KERNEL_DIED.value)
+#: how a check ends if code was stopped or ended its process, and how the fingerprint of such code begins
+NO_OUTPUT = (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
 #: how the fingerprint of a check without a value begins; answers with equal messages may differ
 MESSAGE = "message: "
 
@@ -61,13 +61,8 @@ def points_in_words(points: float) -> str:
 
 
 def score_in_words(score: float, points: float) -> str:
-    return ngettext(
-        "%(score)s of %(points)s point",
-        "%(score)s of %(points)s points",
-        points,
-        score=f"{score:g}",
-        points=f"{points:g}",
-    )
+    numbers = {"score": f"{score:g}", "points": f"{points:g}"}
+    return ngettext("%(score)s of %(points)s point", "%(score)s of %(points)s points", points, **numbers)
 
 
 @dataclass
@@ -78,8 +73,8 @@ class CheckResult:
     and shapes what it tried, `relation` how a wrong value relates to the right one, if it does.
     `mistake` is the id of the known mistake that it is attributed to, `diagnosis` the sentence about it. `try_it` are
     lines that fail on this answer, too, for the student to run. `fingerprint` and `fingerprint_numbers` identify a
-    wrong answer (see `fingerprint.py`); they are not for students. `credit` is the number of points that a check
-    earned without passing.
+    wrong answer (see `gradekit.verdict.diagnosis`); they are not for students. `credit` is the number of points that a
+    check earned without passing.
     """
 
     name: str
@@ -194,30 +189,20 @@ class SubmissionResult:
         Raises:
             ValueError: it has another schema version, or a field is unknown, missing or of the wrong type.
         """
-        result = msgspec.convert(values, cls)
-        if values.get("schema") != _SCHEMA or not _has_all_fields(values):
+        result, stored = msgspec.convert(values, cls), dict(values)
+        if stored.pop("schema", None) != _SCHEMA or not _has_all_fields(stored, result):
             raise ValueError("a result of another version")
         return result
 
 
-def _names(kind: type) -> frozenset[str]:
-    return frozenset(field.name for field in fields(kind))
-
-
-_OF_CHECK, _OF_EXERCISE, _OF_DOUBT = _names(CheckResult), _names(ExerciseResult), _names(Doubt)
-_OF_SUBMISSION = _names(SubmissionResult) | {"schema"}
-
-
-def _has_all_fields(stored: dict[str, Any]) -> bool:
-    """True if a stored result has the fields of this version, no more and no fewer. msgspec fills in defaults."""
-    exercises = stored.get("exercises", [])
-    checks = (check for exercise in exercises for check in exercise.get("checks", []))
-    return (
-        stored.keys() == _OF_SUBMISSION
-        and all(exercise.keys() == _OF_EXERCISE for exercise in exercises)
-        and all(check.keys() == _OF_CHECK for check in checks)
-        and all(doubt.keys() == _OF_DOUBT for doubt in stored.get("doubts", []))
-    )
+def _has_all_fields(stored: Any, read: Any) -> bool:
+    """True if what was stored has the fields of this version, no more and no fewer. msgspec fills in defaults."""
+    if isinstance(read, list):
+        return all(map(_has_all_fields, stored, read))
+    if not is_dataclass(read):
+        return True
+    same = stored.keys() == read.__dataclass_fields__.keys()
+    return same and all(_has_all_fields(part, getattr(read, name)) for name, part in stored.items())
 
 
 def is_of_message(fingerprint: str) -> bool:

@@ -55,11 +55,6 @@ class Try:
     failure: str = ""
     again: bool = False
 
-    @classmethod
-    def failed(cls, error: Exception) -> "Try":
-        """A failure of the grader itself, which must not cost the other students their grades."""
-        return cls(None, failure=f"{type(error).__name__}: {error}"[:500])
-
     @property
     def earned(self) -> float:
         return self.cached.result.earned if self.cached else -1.0
@@ -68,13 +63,7 @@ class Try:
 def try_once(
     job: GradingJob, key: CacheKey, exercises: Container[str] | None = None, wary: bool = False
 ) -> Try:
-    """Grade a notebook once; the notebook itself is not changed.
-
-    Args:
-        key: of the job, to be stored with the result.
-        exercises: those to grade; by default all.
-        wary: take the time to find out which cell ends the kernel, for a second try.
-    """
+    """Grade a notebook once; the notebook itself is not changed. For `exercises` and `wary`, see `grade`."""
     # here, since a command that finds all results in the cache needs neither pytest nor kernels
     from gradekit.session.kernel import NotStarted
     from gradekit.verdict.grade import CheckAtFault, grade
@@ -91,8 +80,8 @@ def try_once(
         return Try(None, fault=str(error))
     except NotStarted as error:
         return Try(None, failure=str(error), again=True)
-    except Exception as error:
-        return Try.failed(error)
+    except Exception as error:  # which must not cost the other students their grades
+        return Try(None, failure=f"{type(error).__name__}: {error}"[:500])
     return Try(cached, fault, again=bool(cached.result.suspect))
 
 
@@ -203,8 +192,7 @@ def repeated(
 ) -> Iterator[tuple[T, Try]]:
     """Repeat each try while there is time; yield what was tried with the final outcome.
 
-    Args:
-        again: makes the second try, while nothing else runs; None if its process was lost.
+    `again` makes the second try, while nothing else runs; it returns None if its process was lost.
     """
     for what, first in doubtful:
         if not budget.allowed:
@@ -283,8 +271,7 @@ class NotebookProgress:
     def take(self, outcome: Try | None, cache: ResultCache) -> None:
         """Add the exercises that have been graded, and store the result unless another try may change it.
 
-        Args:
-            outcome: None if its process was lost each time.
+        The outcome is None if its process was lost each time.
 
         Raises:
             CourseError: the checks can't be used at all.

@@ -9,15 +9,11 @@ from pathlib import Path
 from nbgrader.api import Student
 
 from gradekit.course import CourseError
+from gradekit.grading.running_course import RunningCourse
 
 #: the columns of a list of groups: gradekit's own, and those of Canvas's export of a group set
 _GROUP_COLUMNS = ("group", "group_name")
 _STUDENT_COLUMNS = ("student", "student_id", "id", "login_id", "canvas_user_id", "email", "email address")
-#: names that only a group has, also in Canvas's spelling, `projectgroup1`
-_GROUP_NAME = re.compile(
-    r"(default group|(^|[\s-]|project|lab|student)(group|team|gruppe|groupe|équipe|equipe|grupo|gruppo)s?"
-    r"[\s-]*(\d+|[a-z])?)$"
-)
 
 
 class Roster:
@@ -125,17 +121,6 @@ def _composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def looks_like_group(name: str) -> bool:
-    """True for names such as `Group A`, `Team 7` and `projectgroup1`."""
-    return bool(_GROUP_NAME.search(name.casefold()))
-
-
-def name_as_id(name: str) -> str:
-    """A name in lower case, with `-` between the words; letters of any script stay."""
-    text = unicodedata.normalize("NFC", name).casefold()
-    return re.sub(r"[^\w]+", "-", text).strip("-_")
-
-
 def letters_of_name(name: str) -> str:
     """Only the letters and digits of a name, in lower case."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFC", name).casefold())
@@ -152,3 +137,17 @@ def only(students: list[str], what: str) -> str | None:
             f"{what} may be {' or '.join(sorted(students))}. Copy the file into submitted/ yourself"
         )
     return students[0] if students else None
+
+
+def groups_of_students(course: RunningCourse, path: Path) -> dict[str, str]:
+    """The group of each student who is in one, from a list of groups.
+
+    Raises:
+        CourseError: it can't be read.
+    """
+    try:
+        with course.gradebook() as gradebook:
+            roster = Roster(gradebook.students)
+    except CourseError:  # no gradebook yet
+        roster = Roster([])
+    return Groups.read(path, roster).by_student()

@@ -41,7 +41,7 @@ def test_the_next_notebook_is_put_into_a_folder_of_its_own_with_its_files(genera
 
 def test_without_a_desktop_the_command_to_open_it_needs_no_browser(generated, capsys, monkeypatch):
     for desktop in (False, True):
-        monkeypatch.setattr("gradekit.cli.starting.has_desktop", lambda desktop=desktop: desktop)
+        monkeypatch.setattr("gradekit_authoring.cli.learning.has_desktop", lambda desktop=desktop: desktop)
         _, out, _ = learn(generated, capsys)
         assert ("--no-browser" in out.partition("To open it:")[2]) != desktop
 
