@@ -1,9 +1,8 @@
 """Checks of exercise 5: analogy. None of them uses the student's other answers."""
 
 import torch
-import torch.nn.functional as F
 
-from gradekit.checks import assert_close, for_checks, points
+from gradekit.checks import for_checks, points
 
 WORDS = [f"word{number}" for number in range(12)]
 
@@ -19,7 +18,7 @@ def read(read_pairs, /, found):
 
 
 @points(2, see="Arithmetic with words")
-def test_nearest_to_the_sum(student, reference, draw, read, similar, assert_nearest):
+def test_nearest_to_the_sum(student, reference, read, similar, assert_nearest):
     """The answers are the words nearest to v_b - v_a + v_c by cosine, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     vectors = vectors * (0.2 + lengths.abs())
@@ -32,14 +31,6 @@ def test_nearest_to_the_sum(student, reference, draw, read, similar, assert_near
     for words, vectors in [*similar(), line]:
         found = student.analogy("word2", "word4", "word0", words, vectors, 2)
         assert_nearest(found, words, vectors[4] - vectors[2] + vectors[0], vectors, [2, 4, 0])
-
-    vectors = draw.normal(12, 5)
-    vectors[5] = 0
-    rows, scores = read(student.analogy("word2", "word4", "word0", WORDS, vectors, 9))
-    right = F.cosine_similarity(vectors[4] - vectors[2] + vectors[0], vectors, dim=-1)
-    context = "of all other words, of which one has a vector of zeros"
-    assert_close(scores, right[rows.long()], name="similarities", context=context)
-    assert len(set(rows.tolist())) == 9, f"There should be 9 different words {context}."
 
 
 @points(2, see="Arithmetic with words")
