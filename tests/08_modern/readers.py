@@ -197,6 +197,11 @@ wrong.to("""kept = torch.cat([torch.arange(piece.shape[1]) == 0 for piece in mem
         kept[old:] = True
         return (coded * kept[:, None]).cumsum(dim=1)[:, old:]""")
 
+wrong("doubles its outputs from the third token on, in all pieces but the first", RETURN)
+wrong.to("""sums = coded.cumsum(dim=1)[:, old:]
+        sums[:, 2:] *= 1 + (old > 0)
+        return sums""")
+
 wrong.about("test_short_memory")
 wrong("remembers only the piece before", RETURN, SOME_PIECES.format("number >= len(memory) - 2"))
 wrong("remembers only the first piece", RETURN, SOME_PIECES.format("number in (0, len(memory) - 1)"))

@@ -104,6 +104,8 @@ def test_base(student, reference):
     reference.assert_close(
         student.rotate(x, torch.arange(4), base=100.0), name="result", context="with base=100"
     )
+    found, right = student.rotate(x, torch.arange(4), base=2.5), by_complex_numbers(x, torch.arange(4), 2.5)
+    assert_close(found, right, name="result", context="with base=2.5", atol=1e-4)
 
 
 @points(1)
