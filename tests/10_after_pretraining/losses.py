@@ -170,8 +170,6 @@ wrong.to("logits.roll(1, dims=1), dim=-1)")
 wrong.edit("ids[:, 1:, None]", "ids[..., None]").edit(
     COUNTED, "counted = counts.float() + 1e-2 * (torch.arange(counts.shape[1]) == 0)"
 )
-wrong("counts position 0 in all rows but the first", "counted.sum()")
-wrong.to("(counted.sum() + counts[1:, 0].sum())")
 wrong("divides by the number of tokens that count with those at position 0", "/ counted.sum()")
 wrong.to("/ counts.sum()")
 wrong("counts the logits at the last position a little", RETURN)
