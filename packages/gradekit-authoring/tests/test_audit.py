@@ -176,6 +176,7 @@ wrong.says("A")
 ZEROS = 'wrong.unnamed("Zeros have many causes.")\n'
 
 
+@pytest.mark.slow
 def test_a_mistake_without_a_diagnosis_says_why(tiny_course):
     path, checks = tiny_course.checks.parent / "mistakes.py", tiny_course.checks.read_text()
     # the others have messages, which are evidence

@@ -124,6 +124,7 @@ def test_the_solution_is_shown_only_to_those_who_ask_and_is_not_handed_in(genera
     assert not list((generated.root / "submitted").rglob("*solution*"))
 
 
+@pytest.mark.slow
 def test_a_written_question_without_an_answer_keeps_nobody_from_having_all_points(generated, capsys):
     learn(generated, capsys)
     write(generated, RIGHT)

@@ -24,6 +24,8 @@ from .git_servers import StudentRepository, git
 from .test_git_looking import NAME, NOTEBOOK, looks, server, work
 from .test_git_watch import TRIPLE, students
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["looks", "server", "students", "work"]  # fixtures
 
 

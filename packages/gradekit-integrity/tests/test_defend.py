@@ -278,6 +278,7 @@ def test_links_and_pipes_are_not_read(asked, tmp_path):
             read_answers(path)
 
 
+@pytest.mark.slow
 def test_the_first_answers_count_and_those_to_an_earlier_sheet_dont(asked, capsys):
     first = sheet_of(asked, "ann")
     hand_in_answers(asked, "ann", answers_for(first, wrong=3))
@@ -297,6 +298,7 @@ def test_the_first_answers_count_and_those_to_an_earlier_sheet_dont(asked, capsy
     assert rows(asked)["ann"]["right"] == "3"
 
 
+@pytest.mark.slow
 def test_a_new_page_asks_nothing_that_an_earlier_one_about_the_same_code_asked(asked, capsys):
     """When too few other questions are left, the page stays, and the command says why."""
     pages = [sheet_of(asked, "ann")]
@@ -417,6 +419,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
 def test_hostile_code_gets_true_questions_or_none(name, course):
     prepared(course, bob=OTHER)
     course.hand_in("ann", course.answer(HOSTILE[name], RIGHT_HALF))

@@ -28,6 +28,8 @@ from .test_defend import (
     sheet_of,
 )
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["asked", "asked_original", "course"]  # fixtures
 
 
@@ -164,7 +166,6 @@ def both(course: TinyCourse) -> TinyCourse:
     return course
 
 
-@pytest.mark.slow
 def test_a_page_about_other_exercises_is_not_replaced_unless_asked_for_and_then_named(both, capsys):
     course = both
     course.hand_in("ann", course.answer(LONG, LINES))
@@ -208,7 +209,6 @@ def test_who_has_no_page_is_offered_one_about_a_longer_answer_which_the_advice_g
     assert "1 page about half" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_an_exercise_that_a_page_leaves_out_is_named(course, capsys):
     prepared(course, ann=LONG)
     assert defend(course, "--exercise", "double", "--exercise", "half") == 0

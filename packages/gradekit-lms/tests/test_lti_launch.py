@@ -342,6 +342,7 @@ def settle_as_told(lti: Course, page: httpx.Response) -> None:
     assert run.returncode == 0, run.stderr
 
 
+@pytest.mark.slow
 def test_an_id_of_another_kind_is_not_taken_for_the_number_of_a_user(stopped, enrol):
     stopped.settings("c.LtiHandIns.student = 'custom.login'")
     enrol("jane", lms_user_id="77")

@@ -262,6 +262,7 @@ def test_a_grade_that_was_not_taken_is_named_until_it_replaces_the_later_one_of_
     assert "grades: 1 at the LMS, 0 waiting\n" in status(lti, capfd)[1]
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_said_and_another_one_works(lti, capfd):
     with socket.create_server(("127.0.0.1", lti.port)):
         assert lti.course.gradekit("lti") == 2

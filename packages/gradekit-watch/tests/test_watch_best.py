@@ -10,6 +10,8 @@ from gradekit.attempts import Attempts
 
 from .watching import FIRST, RIGHT, TRIPLE, Watching, exchange_of, until
 
+pytestmark = pytest.mark.slow
+
 BEST = "c.AttemptRules.counts = 'best'"
 CHANCE = 'c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.SecondChance"'
 DETACHED = "def double(x):\n    return 2 * x.detach()"
@@ -34,7 +36,6 @@ def points(exchange) -> list[float]:
     return [record.points for record in Attempts.load(exchange.course.root, "01_double", "ada").records]
 
 
-@pytest.mark.slow
 def test_the_best_attempt_is_in_the_gradebook_and_in_both_folders(exchange):
     exchange.settings(BEST)
     pages = [exchange.hand_in("ada", answer) for answer in (TRIPLE, DETACHED, TRIPLE)]
@@ -49,7 +50,6 @@ def test_the_best_attempt_is_in_the_gradebook_and_in_both_folders(exchange):
     assert "This attempt counts: it is your best so far." in exchange.page(last)
 
 
-@pytest.mark.slow
 def test_nothing_is_put_back_twice(exchange, capfd):
     exchange.settings(BEST)
     for answer in (DETACHED, TRIPLE):
@@ -60,7 +60,6 @@ def test_nothing_is_put_back_twice(exchange, capfd):
     assert "ada" not in capfd.readouterr().out
 
 
-@pytest.mark.slow
 def test_when_the_last_one_counts_again_it_is_put_back(exchange):
     exchange.settings(BEST)
     for answer in (DETACHED, TRIPLE):
@@ -71,7 +70,6 @@ def test_when_the_last_one_counts_again_it_is_put_back(exchange):
     assert in_place(exchange) == (3, TRIPLE, TRIPLE)
 
 
-@pytest.mark.slow
 def test_what_the_instructor_collects_stays(exchange):
     exchange.settings(BEST)
     for answer in (DETACHED, TRIPLE):
@@ -85,7 +83,6 @@ def test_what_the_instructor_collects_stays(exchange):
     assert in_place(exchange) == (3, TRIPLE, TRIPLE)
 
 
-@pytest.mark.slow
 def test_a_best_attempt_that_was_deleted_from_the_exchange_is_reported(exchange, capfd):
     exchange.settings(BEST)
     first = exchange.hand_in("ada", DETACHED)
@@ -137,7 +134,6 @@ def end(exchange) -> None:
         )
 
 
-@pytest.mark.slow
 def test_a_second_chance_earns_a_share_and_further_hand_ins_are_refused(exchange, capfd):
     exchange.settings(CHANCE)
     end(exchange)

@@ -121,6 +121,7 @@ def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_c
         ("deal 01_double --to ann,bob", "gradekit-written"),
     ],
 )
+@pytest.mark.slow
 def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(command, package, tmp_path):
     assert refusal(ALONE, command, tmp_path) == (
         f"gradekit: {command.split()[0]} is a command of {package}, which is not installed: {remedy(package)}\n"
@@ -135,6 +136,7 @@ def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(command, pa
         ("watch --lti", "gradekit-lms"),
     ],
 )
+@pytest.mark.slow
 def test_a_way_of_a_package_that_is_missing_says_which_one_it_is(command, package, tmp_path):
     (option,) = re.findall("--(?:git|http|lti)", command)
     script = ALONE.replace("gradekit_", package.replace("-", "_"))

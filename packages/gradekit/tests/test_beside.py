@@ -134,6 +134,7 @@ def two_notebooks(tmp_path) -> BothSides:
 
 
 @pytest.mark.parametrize("answer", [RUNS, READS], ids=["run", "read"])
+@pytest.mark.slow
 def test_code_finds_the_other_notebooks_of_the_assignment_as_in_plain_nbgrader(two_notebooks, answer):
     two_notebooks.hand_in(two_notebooks.released(answer))
     two_notebooks.hand_in(other_notebook(2), name="p0.ipynb")

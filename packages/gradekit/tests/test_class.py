@@ -150,6 +150,7 @@ def test_a_file_that_was_replaced_by_hand_is_graded_again(graded_class):
     assert result_of(graded_class, "mistake").earned == result_of(graded_class, "right").earned
 
 
+@pytest.mark.slow
 def test_a_newer_submission_is_graded_and_no_other(graded_class):
     written = when_autograded(graded_class)
     hand_in_again(graded_class, "mistake", RIGHT.replace("2 * x", "x + x"), "2026-01-02 12:00:00 UTC")
@@ -243,6 +244,7 @@ def test_equal_submissions_each_have_their_row(empty_class, answer):
     assert grades["ada"] == grades["bob"] == grades["eve"]
 
 
+@pytest.mark.slow
 def test_a_notebook_above_the_submission_folders_is_named(empty_class, capsys):
     place = empty_class.root / "submitted" / "ivo" / "double.ipynb"
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF)).parent.parent.with_name("ivo").mkdir()
@@ -344,6 +346,7 @@ def test_a_folder_that_nbgrader_would_take_for_a_pattern_is_refused(tmp_path, ca
     assert "rename the folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_without_its_release_an_assignment_s_results_stay(empty_class, capsys):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     assert autograde(empty_class) == 0

@@ -122,6 +122,7 @@ print(os.listdir("/proc/self/task") == [str(os.getpid())])
         pytest.param("nbgrader autograde 01_double", marks=pytest.mark.thorough),
     ],
 )
+@pytest.mark.slow
 def test_where_bubblewrap_does_not_run_a_sentence_says_so_without_a_traceback(
     generated, monkeypatch, command
 ):

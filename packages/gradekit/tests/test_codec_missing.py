@@ -126,6 +126,7 @@ def grade(course, source, *checks):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_a_check_that_gets_such_a_value_is_at_fault_and_says_what_to_install(tiny_course, tiny_source):
     fault, earned = grade(tiny_course, tiny_source, *GETS.values())
     libraries = ["matplotlib" if "figure" in name else "pandas" for name in GETS]
@@ -134,6 +135,7 @@ def test_a_check_that_gets_such_a_value_is_at_fault_and_says_what_to_install(tin
     assert earned == []
 
 
+@pytest.mark.slow
 def test_a_course_that_only_computes_and_draws_with_them_is_graded(tiny_course, tiny_source):
     assert grade(tiny_course, tiny_source, "assert student.double(4) == 8") == ["", [1]]
 

@@ -137,6 +137,7 @@ ODD = [
 ]
 
 
+@pytest.mark.slow
 def test_nothing_that_a_student_hands_in_keeps_another_from_being_collected_and_updated(exchange):
     for number, put in enumerate(ODD):
         put(exchange.hand_in(f"{number:02}-odd"))

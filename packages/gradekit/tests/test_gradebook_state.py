@@ -59,6 +59,7 @@ def restore(course, copy):
         (older, "was made by an older version of nbgrader: run `nbgrader db upgrade`"),
     ],
 )
+@pytest.mark.slow
 def test_every_command_says_in_one_sentence_what_is_wrong(graded_class, tmp_path, spoil, words):
     path = graded_class.root / "gradebook.db"
     copy = shutil.copy(path, tmp_path / "backup.db")

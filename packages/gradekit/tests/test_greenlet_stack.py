@@ -35,6 +35,7 @@ for start in range(3):
 """
 
 
+@pytest.mark.slow
 def test_an_error_of_torch_does_not_crash_far_from_the_start_of_a_greenlet():
     """With "near" instead of "far", the program crashes on Python 3.11 and 3.13, but nothing promises that it does."""
     pytest.importorskip("torch")

@@ -204,6 +204,7 @@ def test_manual_grades_and_comments_survive_a_second_autograde(generated):
         assert grade.needs_manual_grade
 
 
+@pytest.mark.slow
 def test_manual_grades_are_shown_as_such_after_grading_again(generated):
     scores = {"ada": 4, "ben": 0}
     for student in scores:

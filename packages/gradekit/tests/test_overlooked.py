@@ -13,6 +13,8 @@ from .beside_plain import BothSides, source_notebook
 from .tiny_course import at, cell_of, code, mark
 from .written_class import base64_png
 
+pytestmark = pytest.mark.slow
+
 WHY = "It is the double because it is the sum of both."
 SKETCH = mark("sketch", grade=True, solution=True, points=4)
 NOTES = "Notes about doubling.\n"

@@ -9,6 +9,8 @@ from nbformat import NotebookNode, v4
 from .beside_plain import BothSides, source_notebook
 from .tiny_course import cell_of, code, mark
 
+pytestmark = pytest.mark.slow
+
 HALF = "def half(x):\n    return x / 2"
 WRITES, READS = "open('two.txt', 'w').write('2')", "TWO = float(open('two.txt').read())"
 #: by student, what plain nbgrader and gradekit say of `test_half` in p0 and of `test_double` in p1

@@ -56,6 +56,7 @@ def earned(outcomes):
     return [outcome and outcome.cached.result.earned for _, outcome in outcomes]
 
 
+@pytest.mark.slow
 def test_every_task_comes_back_once_and_no_worker_is_left(empty_class):
     found = local_workers(2, empty_class.assignment.course)
     outcomes = list(found.run(tasks(empty_class, 5)))
@@ -123,6 +124,7 @@ def test_a_worker_that_hangs_past_its_deadline_is_replaced(empty_class):
     assert earned(outcomes) == [15, None, 15]
 
 
+@pytest.mark.slow
 def test_tasks_that_are_run_alone_never_overlap(empty_class):
     trouble(empty_class, "note('begin'); time.sleep(0.2); note('end')")
     checks = empty_class.checks.with_name("test_half.py")
@@ -161,6 +163,7 @@ def alive():
     return {child.pid for child in children if child.status() != psutil.STATUS_ZOMBIE}
 
 
+@pytest.mark.slow
 def test_what_a_worker_started_ends_when_the_class_is_given_up(empty_class):
     list(
         local_workers(1, empty_class.assignment.course).run(tasks(empty_class, 1))

@@ -284,6 +284,7 @@ def test_of_a_hidden_folder_of_the_system_only_the_environment_in_it_is_seen():
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, to make a folder in /usr/local")
 @pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
+@pytest.mark.slow
 def test_a_hidden_folder_of_the_system_is_empty_inside(kernel, monkeypatch):
     with tempfile.TemporaryDirectory(dir="/usr/local", prefix="hidden-") as folder:
         Path(folder).chmod(0o755)
