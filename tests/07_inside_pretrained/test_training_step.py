@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_not_rounded, points
+from gradekit.checks import assert_close, assert_not_rounded, assert_seed_kept, points
 
 pytestmark = pytest.mark.side_effects  # a model that is trained may be in training mode afterwards
 
@@ -88,7 +88,7 @@ def test_gradients_start_from_zero(student, reference, tiny):
 
 @points(1)
 def test_float_and_any_size(student, tiny, draw):
-    """The loss is a Python float, any batch size and length works, down to two tokens, dropout stays on, and the ids stay."""
+    """The loss is a Python float, any batch size and length works, down to two tokens, dropout stays on and draws anew, and the ids stay."""
     batch, length, vocab = draw.sizes(3, low=3)
     for shape in [(batch, length), (1, 2)]:
         table, ids = draw.normal(vocab, vocab), draw.integers(0, vocab, shape)
@@ -105,3 +105,7 @@ def test_float_and_any_size(student, tiny, draw):
         assert all(tiny.in_training_mode(model)), (
             "The model was passed in training mode, but run in evaluation mode, so its dropout was off."
         )
+    model = tiny.TinyModel(table)
+    assert_seed_kept(
+        lambda seed: student.call("training_step", model, tiny.sgd(model, 0.5), ids, seed=seed),
+    )
