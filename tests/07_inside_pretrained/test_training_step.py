@@ -88,7 +88,7 @@ def test_gradients_start_from_zero(student, reference, tiny):
 
 @points(1)
 def test_float_and_any_size(student, tiny, draw):
-    """The loss is a Python float, any batch size and length works, down to two tokens, dropout stays on and drops others in each call, and the ids stay."""
+    """The loss is a Python float, any batch size and length works, down to two tokens, dropout stays on and drops different numbers in each call, and the ids stay."""
     batch, length, vocab = draw.sizes(3, low=3)
     for shape in [(batch, length), (1, 2)]:
         table, ids = draw.normal(vocab, vocab), draw.integers(0, vocab, shape)

@@ -8,18 +8,7 @@ from gradekit.course.rubrics import RUBRIC, RubricItem, rubric_items
 from gradekit.page.markdown import safe_markdown
 from gradekit_written.rubrics import items_in, rubric_of, with_numbers
 
-TABLE = """\
-It is linear.
-
-**Rubric (5 points)**
-
-| points | idea |
-|---|---|
-| 2 | it is linear |
-| 3 | it is linear, with $a | b$ and <b>a reason</b> |
-
-Half points are possible."""
-LIST = "**Rubric (5 points)**\n\n- 2: it is\n  linear\n- 0.5: so\n\n  Not an item."
+from ...gradekit.tests.test_rubric import LIST, TABLE
 
 
 def test_the_rubric_of_an_answer_is_in_the_source_notebook(tiny_course, tiny_source):
