@@ -395,7 +395,7 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
 
 
 def test_a_process_for_fetching_that_ends_is_named_and_started_again(students, monkeypatch):
-    monkeypatch.setattr("gradekit_git.way._AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr("gradekit_watch.way_process.AGAIN_SECONDS", 0.2)
     students.student("ada")
     source = open_way(
         RunningCourse.open(students.course.root), students.course.root / "roster.csv", {}
