@@ -1,0 +1,466 @@
+"""The process that asks an exchange for hand-ins and gives it pages: `python -m gradekit_watch.polling`.
+
+Each call of one of nbgrader's classes for the exchange is made in a fork, since it may hang, or end its process. What
+a class collects comes into a new folder, and from there into the store. It ends with the process that started it.
+"""
+
+import logging
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
+from nbgrader.exchange.default import ExchangeList
+from nbgrader.exchange.exchange_factory import ExchangeFactory
+
+from gradekit.attempts import time_in_words
+from gradekit.course.files import FOR_EVERYBODY, handed_in_text
+from gradekit.course.printing import printable
+from gradekit.grading.running_course import RunningCourse
+from gradekit.nbgrader_plugin.converters import reason_of
+from gradekit.nbgrader_plugin.course_folders import usable_name
+from gradekit.submission.extra_files import TIMESTAMP, NotATime, time_in
+from gradekit_watch.course_settings import run_job
+from gradekit_watch.exchange_store import Collected, ExchangeStore, Page, Polled, digest_of_files, files_below
+from gradekit_watch.hand_in_store import Problem, after, log_line
+from gradekit_watch.polled_exchange import PollingJob
+from gradekit_watch.way_process import held_lock
+
+_FORKS = multiprocessing.get_context("fork")
+_TICK = 0.1
+#: nbgrader's own; a course may have another
+_STRUCTURE = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
+#: later than all hand-ins, so that the exchange's class has nothing to collect
+_PASSED_OVER = "8999-12-31 23:59:59.999999 UTC"
+#: students who are passed over in a round, since nothing of theirs can be collected
+_MOST_PASSED_OVER = 10
+_LONGEST_PAUSE = 900.0
+#: of Python's audit events, those that change a file or a folder
+_WRITES = {
+    *("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link"),
+    *("shutil.rmtree", "shutil.copytree", "shutil.copyfile", "shutil.move", "shutil.unpack_archive"),
+}
+_TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one call came to.
+
+    Args:
+        failure: why something in it failed, in one sentence without its full stop; empty if nothing did.
+        aborted: whether it ended then. Otherwise it has gone on with the next hand-in.
+        hung: whether it was ended, since it took too long.
+        students: those whose folders were written last before something failed, and what that was.
+    """
+
+    value: Any = None
+    failure: str = ""
+    details: str = ""
+    aborted: bool = False
+    hung: bool = False
+    students: Mapping[str, str] = field(default_factory=dict)
+
+
+class Told(NamedTuple):
+    """What a fork tells on its way: whose folder it writes, and an error that the class has logged, if it is about that."""
+
+    student: str
+    error: str = ""
+
+
+class Watcher(logging.Handler):
+    """Tells which errors a class logs, since some of them raise none, and for which student it writes something.
+
+    What the class does isn't known otherwise, and times of files don't say which of two was later.
+    """
+
+    def __init__(self, place: Path, tell: Callable[[Told], None]) -> None:
+        super().__init__(logging.ERROR)
+        self._place, self._tell = f"{place / 'submitted'}{os.sep}", tell
+        self._student = ""
+        sys.addaudithook(self._see)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        self._tell(Told(self._student, f"{record.getMessage()}{f' ({reason_of(error)})' if error else ''}"))
+
+    def _see(self, event: str, values: tuple[Any, ...]) -> None:
+        if event not in _WRITES or (event == "open" and not int(values[2] or 0) & _TO_WRITE):
+            return
+        for path in values[:2]:
+            if isinstance(path, str | os.PathLike) and os.fspath(path).startswith(self._place):
+                student = os.fspath(path)[len(self._place) :].partition(os.sep)[0]
+                if student != self._student:
+                    self._student = student
+                    self._tell(Told(student))
+
+
+class ExchangeCalls:
+    """Calls of the classes that the course is configured for."""
+
+    def __init__(self, job: PollingJob) -> None:
+        self._job = job
+        self.course = RunningCourse.open(Path(job.course_dir) if job.course_dir else None)
+
+    def collect(self, assignment: str, place: Path) -> Answer:
+        """Collect what is newer than the folders in `place`."""
+        return self._call("Collect", self._folders(place, assignment), update=True)
+
+    def listed(self, assignment: str = "", student: str = "*", inbound: bool = False) -> Answer:
+        """The released assignments as nbgrader's list command has them, or the hand-ins."""
+        if issubclass(ExchangeFactory(config=self.course.config).list, ExchangeList):
+            return Answer(failure="its list is one of folders", aborted=True)
+        folders = self._folders(self.course.root, assignment)
+        folders.student_id = student
+        return self._call("List", folders, inbound=inbound)
+
+    def release(self, place: Path, assignment: str) -> Answer:
+        # for all students whose pages are there: a class may take a name such as [ab] for a pattern
+        return self._call("ReleaseFeedback", self._folders(place, assignment))
+
+    def _folders(self, root: Path, assignment: str) -> CourseDirectory:
+        names = {name: name for name in ("submitted", "feedback")}
+        folders = CourseDirectory(
+            config=self.course.config,
+            root=str(root),
+            directory_structure=_STRUCTURE,
+            **{f"{name}_directory": name for name in names},
+        )
+        folders.db_url = self.course.folders.db_url
+        folders.assignment_id, folders.student_id = assignment, "*"
+        return folders
+
+    def _call(self, kind: str, folders: CourseDirectory, **values: bool) -> Answer:
+        config = self.course.config
+
+        def do(log: logging.Logger) -> object:
+            make = getattr(ExchangeFactory(config=config), kind)
+            called = make(coursedir=folders, authenticator=Authenticator(config=config), log=log)
+            for name, value in values.items():
+                setattr(called, name, value)
+            return _plain(called.start())
+
+        return self._apart(do, Path(folders.root))
+
+    def _apart(self, do: Callable[[logging.Logger], object], place: Path) -> Answer:
+        reader, writer = _FORKS.Pipe(duplex=False)
+        given = do, writer, self._job.timeout, place
+        process = _FORKS.Process(target=_answer, args=given, daemon=True)
+        process.start()
+        writer.close()
+        deadline, told = time.monotonic() + self._job.timeout, [Told("")]
+        try:
+            while time.monotonic() < deadline and os.getppid() == self._job.parent:
+                if reader.poll(_TICK):
+                    found = reader.recv()
+                    if isinstance(found, Answer):
+                        return _with(found, told)
+                    told.append(found)
+                    deadline = time.monotonic() + self._job.timeout
+            why = f"there was no answer within {self._job.timeout:g} seconds (c.ExchangePolling.timeout)"
+            return _with(Answer(failure=why, aborted=True, hung=True), told)
+        except EOFError:
+            process.join()
+            return _with(Answer(failure=f"its process ended ({process.exitcode})", aborted=True), told)
+        finally:
+            process.kill()
+            process.join()
+            reader.close()
+
+
+def _with(answer: Answer, told: Sequence[Told]) -> Answer:
+    """The answer, with what was told before."""
+    errors = [_sentence(each.error) for each in told if each.error]
+    students = {each.student: _sentence(each.error) for each in told[::-1] if each.error}
+    # an error that was logged is the cause of nbgrader's own, but not of one that nobody has thought of
+    failure = errors[0] if errors and not answer.details and not answer.hung else _sentence(answer.failure)
+    if answer.aborted:
+        students.setdefault(told[-1].student, failure)
+    students.pop("", None)
+    return replace(answer, failure=failure, students=students)
+
+
+def _sentence(text: str) -> str:
+    return printable(_ADDRESS.sub("", " ".join(text.split()).rstrip(".")), 300)
+
+
+def _answer(do: Callable[[logging.Logger], object], writer: Connection, seconds: float, place: Path) -> None:
+    """Make a call in this fork, and send what it came to."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def tell(found: Told) -> None:
+        signal.alarm(int(seconds) + 5)  # if nobody waits for it any more
+        writer.send(found)
+
+    log, answer = logging.Logger("exchange"), Answer()
+    log.addHandler(Watcher(place, tell))
+    tell(Told(""))
+    try:
+        answer = Answer(do(log))
+    except SystemExit as ended:
+        if ended.code not in (None, 0):
+            answer = Answer(failure=f"{ended}", aborted=True)
+    except ExchangeError as error:
+        answer = Answer(failure=str(error), aborted=True)
+    except NotImplementedError:
+        answer = Answer(failure="its class can't do this", details=traceback.format_exc(), aborted=True)
+    except BaseException as error:
+        answer = Answer(failure=reason_of(error), details=traceback.format_exc(), aborted=True)
+    writer.send(answer)
+
+
+def _plain(listed: object) -> list[dict[str, str]]:
+    """The texts in what nbgrader's list command returns: one dictionary for each assignment, or for each hand-in."""
+    entries = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+    nested = [each for entry in entries for each in entry.get("submissions") or [entry]]
+    return [{name: value for name, value in each.items() if isinstance(value, str)} for each in nested]
+
+
+class Rounds:
+    """Asks for the hand-ins to all assignments, again and again."""
+
+    def __init__(self, job: PollingJob, calls: ExchangeCalls, store: ExchangeStore) -> None:
+        self._job, self._calls, self._store = job, calls, store
+        before = store.polled
+        self.polled = Polled(os.getpid(), before.away, before.asked)
+        self.problems: list[Problem] = []
+        self._found: list[Problem] = []
+        self._failed: dict[str, str] = {}
+        self._said: set[str] = set()
+
+    def ask(self, meanwhile: Callable[[], None]) -> None:
+        """Collect what is new, once; `meanwhile` is called between two assignments."""
+        try:
+            away = self._ask(meanwhile)
+        except OSError as error:
+            away = f"what the exchange has can't be stored: {reason_of(error)}"
+        if bool(away) != bool(self.polled.away):
+            log_line(away or "the exchange answers again")
+        self.polled.away = away
+
+    def _ask(self, meanwhile: Callable[[], None]) -> str:
+        """Returns why the exchange didn't answer."""
+        listing = self._calls.listed()
+        self._log("the released assignments", listing)
+        released = {entry.get("assignment_id", "") for entry in listing.value or ()}
+        chosen, found = self._job.chosen, self._calls.course.layout.assignments()
+        names = [each.name for each in found if not chosen or each.name in chosen]
+        before, self._failed, self._found = self._failed, {}, []
+        for name in sorted(names, key=lambda each: (each in before, each)):  # one that hangs comes last
+            self._collect(name)
+            meanwhile()
+            if listing.hung and name in self._failed:
+                break
+        if not listing.failure:  # a class fails for an assignment that isn't released
+            self._failed = {name: why for name, why in self._failed.items() if name in released}
+            names = [name for name in names if name in released]
+        away = next(iter(self._failed.values()), "")
+        if away and (listing.hung or len(self._failed) == len(names)):
+            again = f"It is asked again every {self._job.interval:g} seconds, and nothing is lost"
+            return f"the exchange can't be asked for hand-ins: {away}. {again}"
+        for name, why in self._failed.items():
+            self._name("all hand-ins", f"can't be collected: {why}", assignment=name)
+        self.problems = self._found
+        return ""
+
+    def _collect(self, assignment: str) -> None:
+        """Collect what is new for an assignment, whatever one of its hand-ins does."""
+        passed_over: set[str] = set()
+        while len(passed_over) <= _MOST_PASSED_OVER:
+            with self._store.scratch() as scratch:
+                stamps = self._set_up(scratch, assignment, passed_over)
+                answer = self._calls.collect(assignment, scratch)
+                self._log(assignment, answer)
+                for student, folder in self._new(scratch, assignment, stamps):
+                    if student not in answer.students:
+                        self._keep(student, assignment, folder)
+            found = set(answer.students) - passed_over
+            for student in sorted(found):
+                why = f"could not be collected: {answer.students[student]}{self._again}"
+                self._name("the hand-in", why, student, assignment)
+            if not answer.aborted:
+                if answer.failure and not answer.students:
+                    why = f"could not be collected: {answer.failure}{self._again}"
+                    self._name("a hand-in", why, assignment=assignment)
+                self.polled.asked.add(assignment)
+                return
+            if not found:
+                self._failed[assignment] = answer.failure
+                return
+            passed_over |= found
+
+    def _set_up(self, place: Path, assignment: str, passed_over: set[str]) -> dict[str, str]:
+        """Make folders like those of what was collected before, with nothing but its time, which is returned."""
+        kept = [each for _, each in self._store.all() if each.assignment == assignment]
+        stamps = {each.student: each.stamp for each in sorted(kept, key=lambda each: each.handed_in)}
+        stamps |= dict.fromkeys(passed_over, _PASSED_OVER)
+        for student, stamp in stamps.items():
+            folder = place / "submitted" / student / assignment
+            folder.mkdir(parents=True)
+            if stamp:
+                (folder / TIMESTAMP).write_text(stamp)
+        return stamps
+
+    def _new(self, place: Path, assignment: str, stamps: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+        """The students with other folders than were set up there."""
+        for student in sorted(place.glob("submitted/*")):
+            folder = student / assignment
+            if folder.is_dir():
+                stamp = handed_in_text(folder / TIMESTAMP).strip()
+                if set(os.listdir(folder)) - {TIMESTAMP} or stamp != stamps.get(student.name):
+                    yield student.name, folder
+
+    def _keep(self, student: str, assignment: str, folder: Path) -> None:
+        """Store what was collected, unless it is the same as before."""
+        try:
+            if usable_name(student) != student:
+                raise ValueError("is by a student whose name nbgrader can't handle")
+            self._store_new(student, assignment, folder)
+        except NotATime as error:
+            self._name("the hand-in", f"has a {TIMESTAMP} that {error}", student, assignment)
+        except ValueError as error:
+            self._name("the hand-in", str(error), student, assignment)
+        except OSError as error:
+            if error.errno in FOR_EVERYBODY:
+                raise
+            self._name("the hand-in", f"can't be read: {reason_of(error)}{self._again}", student, assignment)
+
+    def _store_new(self, student: str, assignment: str, folder: Path) -> None:
+        earlier, found = self._store.of(student, assignment), digest_of_files(folder)
+        last = earlier[-1][1] if earlier else None
+        if last is not None and last.digest == found:
+            return
+        stamp = handed_in_text(folder / TIMESTAMP).strip()
+        time = time_in(stamp).replace(tzinfo=UTC) if stamp else datetime.now(UTC)
+        every = list(files_below(folder))
+        files = {path for path in every if path.is_file() and not path.is_symlink()}
+        names = {path: str(path.relative_to(folder)) for path in every}
+        left_out = [
+            (printable(names[path]), "is no file, so it was left out.") for path in every if path not in files
+        ]
+        if assignment in self.polled.asked:
+            left_out += self._replaced(student, assignment, last, time)
+        size = sum(path.stat().st_size for path in files)
+        kept = Collected(student, assignment, after(time, last), size, stamp, found, tuple(left_out))
+        self._store.keep(
+            kept, ((names[path], path.read_bytes()) for path in every if path in files), found[:12]
+        )
+
+    def _replaced(
+        self, student: str, assignment: str, last: Collected | None, time: datetime
+    ) -> Iterator[tuple[str, str]]:
+        """The hand-ins that a later one has replaced before they could be collected."""
+        for entry in self._calls.listed(assignment, student, inbound=True).value or ():
+            try:
+                found = time_in(entry.get("timestamp", "").strip()).replace(tzinfo=UTC)
+            except NotATime:
+                continue
+            own = entry.get("student_id", student) == student
+            if own and found < time and (last is None or last.handed_in < found):
+                why = "was replaced by this one before it could be collected, so it has no page."
+                yield f"The hand-in at {time_in_words(found)}", why
+
+    @property
+    def _again(self) -> str:
+        return f". It is tried again in {self._job.interval:g} seconds"
+
+    def _name(self, name: str, reason: str, student: str = "", assignment: str = "") -> None:
+        self._found.append(Problem(name, reason, printable(student), assignment))
+
+    def _log(self, what: str, answer: Answer) -> None:
+        """Write into the log why a call failed, once."""
+        line = f"{what}: {answer.failure}"
+        if answer.details and line not in self._said:
+            self._said.add(line)
+            log_answer(line, answer)
+
+
+class Releases:
+    """Gives pages to the exchange; one that it doesn't take is tried again later and later."""
+
+    def __init__(self, job: PollingJob, calls: ExchangeCalls, store: ExchangeStore) -> None:
+        self._job, self._calls, self._store = job, calls, store
+        self._pauses: dict[str, float] = {}
+        self._next: dict[str, float] = {}
+        self._problems: dict[str, Problem] = {}
+
+    @property
+    def problems(self) -> list[Problem]:
+        return list(self._problems.values())
+
+    def release_due(self) -> None:
+        """Release the pages that are due, new ones first."""
+        pages = self._store.pages()
+        for folder, page in sorted(pages, key=lambda each: self._next.get(each[0].stem, 0.0)):
+            if self._next.get(folder.stem, 0.0) <= time.monotonic() and os.getppid() == self._job.parent:
+                self._release(folder, page)
+
+    def _release(self, folder: Path, page: Page) -> None:
+        key, answer = folder.stem, self._calls.release(folder, page.assignment)
+        if not answer.failure:
+            shutil.rmtree(folder, ignore_errors=True)
+            for gone in (self._pauses, self._next, self._problems):
+                gone.pop(key, None)
+            return self._store.touch()
+        self._pauses[key] = min(_LONGEST_PAUSE, 2 * self._pauses.get(key, self._job.interval / 2))
+        self._next[key] = time.monotonic() + self._pauses[key]
+        student, assignment, name = page.problem
+        why = f"was not released: {answer.failure}. It is tried again in {self._pauses[key]:g} seconds"
+        if key not in self._problems:
+            log_answer(f"{student} {assignment}: {name} {why}", answer)
+        self._problems[key] = Problem(name, why, student, assignment)
+
+
+def log_answer(line: str, answer: Answer) -> None:
+    """Tell the person who runs the process what a call came to."""
+    for each in (line, *answer.details.splitlines()):
+        log_line(each)
+
+
+def poll(job: PollingJob) -> int:
+    """Ask the exchange until the parent ends; returns the exit code."""
+    os.chdir(job.cwd)
+    calls = ExchangeCalls(job)
+    store = ExchangeStore(calls.course.root)
+    store.folder.mkdir(parents=True, exist_ok=True)
+    lock = held_lock(store.lock, job.parent)
+    if lock is None:
+        log_line("another process asks the exchange for this course")
+        return 1
+    with lock:
+        store.clean()
+        rounds, releases = Rounds(job, calls, store), Releases(job, calls, store)
+
+        def release() -> None:
+            releases.release_due()
+            store.set_problems([*rounds.problems, *releases.problems])
+
+        next_round = 0.0
+        while os.getppid() == job.parent:
+            if time.monotonic() >= next_round:
+                rounds.ask(release)
+                next_round = time.monotonic() + job.interval
+                release()
+                store.note(rounds.polled)
+            release()
+            time.sleep(_TICK)
+    return 0
+
+
+if __name__ == "__main__":
+    run_job(PollingJob, poll)
