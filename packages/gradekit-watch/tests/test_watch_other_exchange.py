@@ -267,3 +267,16 @@ def test_classes_that_can_do_nothing_are_named(exchange, capfd):
         "the exchange can't be asked for hand-ins: its class can't do this. It is asked again every 1 seconds"
     )
     assert words in capfd.readouterr().out
+
+
+@pytest.mark.slow
+def test_those_after_many_hand_ins_that_can_not_be_collected_have_their_turn(exchange, capfd):
+    for number in range(12):
+        exchange.submit(f"bad{number:02}")
+        exchange.database.fault("collect", "fails", f"bad{number:02}")
+    exchange.submit("good")
+    texts = exchange.keep_watching(
+        ("points, page", exchange.database.mend), *[("points, page", nothing)] * 12
+    )
+    assert len([text for text in texts if "could not be collected" in text]) == 12
+    assert len([text for text in texts if "points, page" in text]) == 13

@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
@@ -45,8 +45,9 @@ _TICK = 0.1
 _STRUCTURE = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
 #: later than all hand-ins, so that the exchange's class has nothing to collect
 _PASSED_OVER = "8999-12-31 23:59:59.999999 UTC"
-#: students who are passed over in a round, since nothing of theirs can be collected
+#: students who are passed over for the first time in a round, since nothing of theirs can be collected
 _MOST_PASSED_OVER = 10
+_AGAIN = ". It is tried again"
 _LONGEST_PAUSE = 900.0
 #: of Python's audit events, those that change a file or a folder
 _WRITES = {
@@ -65,7 +66,8 @@ class Answer:
         failure: why something in it failed, in one sentence without its full stop; empty if nothing did.
         aborted: whether it ended then. Otherwise it has gone on with the next hand-in.
         hung: whether it was ended, since it took too long.
-        students: those whose folders were written last before something failed, and what that was.
+        at: the student whose folder it had written last when it was aborted.
+        students: this one, and those at whom it has gone on after a failure, which is the value.
     """
 
     value: Any = None
@@ -73,6 +75,7 @@ class Answer:
     details: str = ""
     aborted: bool = False
     hung: bool = False
+    at: str = ""
     students: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -134,12 +137,12 @@ class ExchangeCalls:
         return self._call("ReleaseFeedback", self._folders(place, assignment))
 
     def _folders(self, root: Path, assignment: str) -> CourseDirectory:
-        names = {name: name for name in ("submitted", "feedback")}
         folders = CourseDirectory(
             config=self.course.config,
             root=str(root),
             directory_structure=_STRUCTURE,
-            **{f"{name}_directory": name for name in names},
+            submitted_directory="submitted",
+            feedback_directory="feedback",
         )
         folders.db_url = self.course.folders.db_url
         folders.assignment_id, folders.student_id = assignment, "*"
@@ -189,10 +192,11 @@ def _with(answer: Answer, told: Sequence[Told]) -> Answer:
     students = {each.student: _sentence(each.error) for each in told[::-1] if each.error}
     # an error that was logged is the cause of nbgrader's own, but not of one that nobody has thought of
     failure = errors[0] if errors and not answer.details and not answer.hung else _sentence(answer.failure)
-    if answer.aborted:
-        students.setdefault(told[-1].student, failure)
+    at = told[-1].student if answer.aborted else ""
+    if at:
+        students.setdefault(at, failure)
     students.pop("", None)
-    return replace(answer, failure=failure, students=students)
+    return replace(answer, failure=failure, at=at, students=students)
 
 
 def _sentence(text: str) -> str:
@@ -241,6 +245,10 @@ class Rounds:
         self.problems: list[Problem] = []
         self._found: list[Problem] = []
         self._failed: dict[str, str] = {}
+        #: by assignment, the students at whose hand-ins the class ended, and why; when they are tried again
+        self._bad: dict[str, dict[str, str]] = {}
+        self._next: dict[str, float] = {}
+        self._pauses: dict[str, float] = {}
         self._said: set[str] = set()
 
     def ask(self, meanwhile: Callable[[], None]) -> None:
@@ -279,32 +287,65 @@ class Rounds:
         return ""
 
     def _collect(self, assignment: str) -> None:
-        """Collect what is new for an assignment, whatever one of its hand-ins does."""
-        passed_over: set[str] = set()
-        while len(passed_over) <= _MOST_PASSED_OVER:
-            with self._store.scratch() as scratch:
-                stamps = self._set_up(scratch, assignment, passed_over)
-                answer = self._calls.collect(assignment, scratch)
-                self._log(assignment, answer)
-                for student, folder in self._new(scratch, assignment, stamps):
-                    if student not in answer.students:
-                        self._keep(student, assignment, folder)
-            found = set(answer.students) - passed_over
-            for student in sorted(found):
-                why = f"could not be collected: {answer.students[student]}{self._again}"
-                self._name("the hand-in", why, student, assignment)
+        """Collect what is new for an assignment; students at whose hand-ins the class ends are passed over."""
+        bad = self._bad.setdefault(assignment, {})
+        earlier = bool(bad)
+        for _ in range(_MOST_PASSED_OVER):
+            answer = self._collect_but(assignment, bad)
             if not answer.aborted:
-                if answer.failure and not answer.students:
-                    why = f"could not be collected: {answer.failure}{self._again}"
-                    self._name("a hand-in", why, assignment=assignment)
                 self.polled.asked.add(assignment)
-                return
-            if not found:
+                if earlier:
+                    self._retry(assignment, bad)
+                break
+            if not answer.at or answer.at in bad:
                 self._failed[assignment] = answer.failure
-                return
-            passed_over |= found
+                break
+            bad[answer.at] = answer.students[answer.at]
+        for student, why in bad.items():
+            self._name("the hand-in", f"could not be collected: {why}{_AGAIN}", student, assignment)
 
-    def _set_up(self, place: Path, assignment: str, passed_over: set[str]) -> dict[str, str]:
+    def _retry(self, assignment: str, bad: dict[str, str]) -> None:
+        """Try the hand-ins of those who were passed over: all together, since all may be well, then the next one."""
+        now = time.monotonic()
+        if now < self._next.get(assignment, 0.0):
+            return
+        for alone in (False, True):
+            passed_over = list(bad)[1:] if alone else []
+            answer = self._collect_but(assignment, passed_over)
+            if not answer.aborted:
+                for student in bad.keys() - set(passed_over):
+                    bad.pop(student)
+                break
+            if answer.at:
+                bad.pop(answer.at, None)
+                bad[answer.at] = answer.students[answer.at]  # the last to be tried again
+        self._pauses[assignment] = min(
+            _LONGEST_PAUSE, 2 * self._pauses.get(assignment, self._job.interval / 2)
+        )
+        if not bad:
+            self._pauses.pop(assignment)
+        self._next[assignment] = time.monotonic() + self._pauses.get(assignment, 0.0)
+
+    def _collect_but(self, assignment: str, passed_over: Collection[str]) -> Answer:
+        """Collect what is new, but not from these students."""
+        with self._store.scratch() as scratch:
+            stamps = self._set_up(scratch, assignment, passed_over)
+            answer = self._calls.collect(assignment, scratch)
+            self._log(assignment, answer)
+            for student, folder in self._new(scratch, assignment, stamps):
+                if student not in answer.students:
+                    self._keep(student, assignment, folder)
+                    self._bad[assignment].pop(student, None)
+        others = {student: why for student, why in answer.students.items() if student != answer.at}
+        for student, why in others.items():
+            self._name("the hand-in", f"could not be collected: {why}{_AGAIN}", student, assignment)
+        if answer.failure and not answer.aborted and not others:
+            self._name(
+                "a hand-in", f"could not be collected: {answer.failure}{_AGAIN}", assignment=assignment
+            )
+        return answer
+
+    def _set_up(self, place: Path, assignment: str, passed_over: Collection[str]) -> dict[str, str]:
         """Make folders like those of what was collected before, with nothing but its time, which is returned."""
         kept = [each for _, each in self._store.all() if each.assignment == assignment]
         stamps = {each.student: each.stamp for each in sorted(kept, key=lambda each: each.handed_in)}
@@ -338,7 +379,7 @@ class Rounds:
         except OSError as error:
             if error.errno in FOR_EVERYBODY:
                 raise
-            self._name("the hand-in", f"can't be read: {reason_of(error)}{self._again}", student, assignment)
+            self._name("the hand-in", f"can't be read: {reason_of(error)}{_AGAIN}", student, assignment)
 
     def _store_new(self, student: str, assignment: str, folder: Path) -> None:
         earlier, found = self._store.of(student, assignment), digest_of_files(folder)
@@ -374,10 +415,6 @@ class Rounds:
             if own and found < time and (last is None or last.handed_in < found):
                 why = "was replaced by this one before it could be collected, so it has no page."
                 yield f"The hand-in at {time_in_words(found)}", why
-
-    @property
-    def _again(self) -> str:
-        return f". It is tried again in {self._job.interval:g} seconds"
 
     def _name(self, name: str, reason: str, student: str = "", assignment: str = "") -> None:
         self._found.append(Problem(name, reason, printable(student), assignment))
@@ -420,7 +457,7 @@ class Releases:
         self._pauses[key] = min(_LONGEST_PAUSE, 2 * self._pauses.get(key, self._job.interval / 2))
         self._next[key] = time.monotonic() + self._pauses[key]
         student, assignment, name = page.problem
-        why = f"was not released: {answer.failure}. It is tried again in {self._pauses[key]:g} seconds"
+        why = f"was not released: {answer.failure}{_AGAIN}"
         if key not in self._problems:
             log_answer(f"{student} {assignment}: {name} {why}", answer)
         self._problems[key] = Problem(name, why, student, assignment)
