@@ -23,7 +23,7 @@ from gradekit_git.settings import GitHandIns, job_for
 from gradekit_git.store import Fetched, GitStore, Outgoing
 from gradekit_watch.course_settings import WayJob
 from gradekit_watch.hand_in_store import in_utc
-from gradekit_watch.way_process import ProcessSource, stop
+from gradekit_watch.way_process import ProcessSource, end_process
 from gradekit_watch.ways import HandIn, Look, PageOf, Refusal, Sink, Way
 
 RESULT_FILE = "result.json"
@@ -91,7 +91,7 @@ class GitSource(ProcessSource[Fetched]):
             try:
                 process.wait(_DELIVER_SECONDS)
             except subprocess.TimeoutExpired:
-                stop(process)  # what is left is sent by the next command
+                end_process(process)  # what is left is sent by the next command
 
     def look(self) -> Look:
         look = super().look()

@@ -17,7 +17,7 @@ from gradekit_watch.ways import PageOf
 _PAGE = "page.json"
 
 
-class Collected(Kept, frozen=True):
+class CollectedHandIn(Kept, frozen=True):
     """A hand-in as the exchange's class put it into the folder for collecting.
 
     Args:
@@ -31,7 +31,7 @@ class Collected(Kept, frozen=True):
     left_out: tuple[tuple[str, str], ...] = ()
 
 
-class Page(Struct, frozen=True):
+class OutgoingPage(Struct, frozen=True):
     """A page that is to be given to the exchange, in a folder that has only what the exchange's class needs for it."""
 
     student: str
@@ -58,11 +58,11 @@ class Polled(Struct):
     asked: set[str] = set()
 
 
-class ExchangeStore(HandInStore[Collected, Page]):
+class ExchangeStore(HandInStore[CollectedHandIn, OutgoingPage]):
     """The files in `.gradekit/exchange`."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__(root, "exchange", Collected, Page)
+        super().__init__(root, "exchange", CollectedHandIn, OutgoingPage)
         self._polled = self.folder / "polled.json"
 
     @property
@@ -80,20 +80,20 @@ class ExchangeStore(HandInStore[Collected, Page]):
             shutil.copytree(page.pages, scratch.joinpath("feedback", *names))
             if submitted.is_dir():
                 shutil.copytree(submitted, scratch.joinpath("submitted", *names), symlinks=True)
-            write_json(scratch / _PAGE, Page(*names, page.record.handed_in))
+            write_json(scratch / _PAGE, OutgoingPage(*names, page.record.handed_in))
             key = digest("\0".join((*names, page.record.handed_in.isoformat())))
             self.outbox.mkdir(exist_ok=True)
             os.rename(scratch, self.outbox / f"{key}.{time.time_ns()}")
         self.touch()
 
-    def pages(self) -> list[tuple[Path, Page]]:
+    def pages(self) -> list[tuple[Path, OutgoingPage]]:
         """The pages on their way, oldest first: of each hand-in, only the last."""
         folders = sorted(self.outbox.glob("[!.]*.*"), key=lambda path: int(path.suffix[1:]))
         last = {folder.stem: folder for folder in folders}
         for folder in folders:
             if last[folder.stem] != folder:
                 shutil.rmtree(folder, ignore_errors=True)
-        return [(each, page) for each in last.values() if (page := read_json(each / _PAGE, Page))]
+        return [(each, page) for each in last.values() if (page := read_json(each / _PAGE, OutgoingPage))]
 
 
 def files_below(folder: Path) -> Iterator[Path]:

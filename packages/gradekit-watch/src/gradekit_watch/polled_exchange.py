@@ -16,7 +16,7 @@ from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
 from gradekit_watch.course_settings import require_known
 from gradekit_watch.exchange import configured_class
-from gradekit_watch.exchange_store import Collected, ExchangeStore
+from gradekit_watch.exchange_store import CollectedHandIn, ExchangeStore
 from gradekit_watch.way_process import ProcessSource
 from gradekit_watch.ways import HandIn, Look, PageOf, Sink, Way
 
@@ -63,7 +63,7 @@ def open_polled_way(course: RunningCourse, course_dir: Path | None, chosen: tupl
     return Way(PolledSource(course, store, job), PolledSink(course, store))
 
 
-class PolledSource(ProcessSource[Collected]):
+class PolledSource(ProcessSource[CollectedHandIn]):
     """Hand-ins that the exchange's own class has collected; each stays in the store as it was."""
 
     module, what = "gradekit_watch.polling", "the exchange"
@@ -102,7 +102,7 @@ class PolledSource(ProcessSource[Collected]):
         kept = self._store.at(hand_in.student, hand_in.assignment, hand_in.handed_in)
         return kept.stamp if kept and kept.stamp else super().timestamp(hand_in)
 
-    def _hand_in(self, folder: Path, kept: Collected) -> HandIn:
+    def _hand_in(self, folder: Path, kept: CollectedHandIn) -> HandIn:
         return replace(super()._hand_in(folder, kept), left_out=kept.left_out)
 
 

@@ -4,238 +4,43 @@ Each call of one of nbgrader's classes for the exchange is made in a fork, since
 a class collects comes into a new folder, and from there into the store. It ends with the process that started it.
 """
 
-import logging
-import multiprocessing
 import os
-import re
 import shutil
-import signal
-import sys
 import time
-import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from nbgrader.auth import Authenticator
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange import ExchangeError
-from nbgrader.exchange.default import ExchangeList
-from nbgrader.exchange.exchange_factory import ExchangeFactory
 
 from gradekit.attempts import time_in_words
 from gradekit.course.files import FOR_EVERYBODY, handed_in_text
 from gradekit.course.printing import printable
-from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.course_folders import usable_name
 from gradekit.submission.extra_files import TIMESTAMP, NotATime, time_in
 from gradekit_watch.course_settings import run_job
-from gradekit_watch.exchange_store import Collected, ExchangeStore, Page, Polled, digest_of_files, files_below
+from gradekit_watch.exchange_calls import CallOutcome, ExchangeCalls
+from gradekit_watch.exchange_store import (
+    CollectedHandIn,
+    ExchangeStore,
+    OutgoingPage,
+    Polled,
+    digest_of_files,
+    files_below,
+)
 from gradekit_watch.hand_in_store import Problem, after, log_line
 from gradekit_watch.polled_exchange import PollingJob
 from gradekit_watch.way_process import held_lock
 
-_FORKS = multiprocessing.get_context("fork")
 _TICK = 0.1
-#: nbgrader's own; a course may have another
-_STRUCTURE = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
 #: later than all hand-ins, so that the exchange's class has nothing to collect
 _PASSED_OVER = "8999-12-31 23:59:59.999999 UTC"
 #: students who are passed over for the first time in a round, since nothing of theirs can be collected
 _MOST_PASSED_OVER = 10
 _AGAIN = ". It is tried again"
 _LONGEST_PAUSE = 900.0
-#: of Python's audit events, those that change a file or a folder
-_WRITES = {
-    *("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link"),
-    *("shutil.rmtree", "shutil.copytree", "shutil.copyfile", "shutil.move", "shutil.unpack_archive"),
-}
-_TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-_ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What one call came to.
-
-    Args:
-        failure: why something in it failed, in one sentence without its full stop; empty if nothing did.
-        aborted: whether it ended then. Otherwise it has gone on with the next hand-in.
-        hung: whether it was ended, since it took too long.
-        at: the student whose folder it had written last when it was aborted.
-        students: this one, and those at whom it has gone on after a failure, which is the value.
-    """
-
-    value: Any = None
-    failure: str = ""
-    details: str = ""
-    aborted: bool = False
-    hung: bool = False
-    at: str = ""
-    students: Mapping[str, str] = field(default_factory=dict)
-
-
-class Told(NamedTuple):
-    """What a fork tells on its way: whose folder it writes, and an error that the class has logged, if it is about that."""
-
-    student: str
-    error: str = ""
-
-
-class Watcher(logging.Handler):
-    """Tells which errors a class logs, since some of them raise none, and for which student it writes something.
-
-    What the class does isn't known otherwise, and times of files don't say which of two was later.
-    """
-
-    def __init__(self, place: Path, tell: Callable[[Told], None]) -> None:
-        super().__init__(logging.ERROR)
-        self._place, self._tell = f"{place / 'submitted'}{os.sep}", tell
-        self._student = ""
-        sys.addaudithook(self._see)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[1] if record.exc_info else None
-        self._tell(Told(self._student, f"{record.getMessage()}{f' ({reason_of(error)})' if error else ''}"))
-
-    def _see(self, event: str, values: tuple[Any, ...]) -> None:
-        if event not in _WRITES or (event == "open" and not int(values[2] or 0) & _TO_WRITE):
-            return
-        for path in values[:2]:
-            if isinstance(path, str | os.PathLike) and os.fspath(path).startswith(self._place):
-                student = os.fspath(path)[len(self._place) :].partition(os.sep)[0]
-                if student != self._student:
-                    self._student = student
-                    self._tell(Told(student))
-
-
-class ExchangeCalls:
-    """Calls of the classes that the course is configured for."""
-
-    def __init__(self, job: PollingJob) -> None:
-        self._job = job
-        self.course = RunningCourse.open(Path(job.course_dir) if job.course_dir else None)
-
-    def collect(self, assignment: str, place: Path) -> Answer:
-        """Collect what is newer than the folders in `place`."""
-        return self._call("Collect", self._folders(place, assignment), update=True)
-
-    def listed(self, assignment: str = "", student: str = "*", inbound: bool = False) -> Answer:
-        """The released assignments as nbgrader's list command has them, or the hand-ins."""
-        if issubclass(ExchangeFactory(config=self.course.config).list, ExchangeList):
-            return Answer(failure="its list is one of folders", aborted=True)
-        folders = self._folders(self.course.root, assignment)
-        folders.student_id = student
-        return self._call("List", folders, inbound=inbound)
-
-    def release(self, place: Path, assignment: str) -> Answer:
-        # for all students whose pages are there: a class may take a name such as [ab] for a pattern
-        return self._call("ReleaseFeedback", self._folders(place, assignment))
-
-    def _folders(self, root: Path, assignment: str) -> CourseDirectory:
-        folders = CourseDirectory(
-            config=self.course.config,
-            root=str(root),
-            directory_structure=_STRUCTURE,
-            submitted_directory="submitted",
-            feedback_directory="feedback",
-        )
-        folders.db_url = self.course.folders.db_url
-        folders.assignment_id, folders.student_id = assignment, "*"
-        return folders
-
-    def _call(self, kind: str, folders: CourseDirectory, **values: bool) -> Answer:
-        config = self.course.config
-
-        def do(log: logging.Logger) -> object:
-            make = getattr(ExchangeFactory(config=config), kind)
-            called = make(coursedir=folders, authenticator=Authenticator(config=config), log=log)
-            for name, value in values.items():
-                setattr(called, name, value)
-            return _plain(called.start())
-
-        return self._apart(do, Path(folders.root))
-
-    def _apart(self, do: Callable[[logging.Logger], object], place: Path) -> Answer:
-        reader, writer = _FORKS.Pipe(duplex=False)
-        given = do, writer, self._job.timeout, place
-        process = _FORKS.Process(target=_answer, args=given, daemon=True)
-        process.start()
-        writer.close()
-        deadline, told = time.monotonic() + self._job.timeout, [Told("")]
-        try:
-            while time.monotonic() < deadline and os.getppid() == self._job.parent:
-                if reader.poll(_TICK):
-                    found = reader.recv()
-                    if isinstance(found, Answer):
-                        return _with(found, told)
-                    told.append(found)
-                    deadline = time.monotonic() + self._job.timeout
-            why = f"there was no answer within {self._job.timeout:g} seconds (c.ExchangePolling.timeout)"
-            return _with(Answer(failure=why, aborted=True, hung=True), told)
-        except EOFError:
-            process.join()
-            return _with(Answer(failure=f"its process ended ({process.exitcode})", aborted=True), told)
-        finally:
-            process.kill()
-            process.join()
-            reader.close()
-
-
-def _with(answer: Answer, told: Sequence[Told]) -> Answer:
-    """The answer, with what was told before."""
-    errors = [_sentence(each.error) for each in told if each.error]
-    students = {each.student: _sentence(each.error) for each in told[::-1] if each.error}
-    # an error that was logged is the cause of nbgrader's own, but not of one that nobody has thought of
-    failure = errors[0] if errors and not answer.details and not answer.hung else _sentence(answer.failure)
-    at = told[-1].student if answer.aborted else ""
-    if at:
-        students.setdefault(at, failure)
-    students.pop("", None)
-    return replace(answer, failure=failure, at=at, students=students)
-
-
-def _sentence(text: str) -> str:
-    return printable(_ADDRESS.sub("", " ".join(text.split()).rstrip(".")), 300)
-
-
-def _answer(do: Callable[[logging.Logger], object], writer: Connection, seconds: float, place: Path) -> None:
-    """Make a call in this fork, and send what it came to."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-    def tell(found: Told) -> None:
-        signal.alarm(int(seconds) + 5)  # if nobody waits for it any more
-        writer.send(found)
-
-    log, answer = logging.Logger("exchange"), Answer()
-    log.addHandler(Watcher(place, tell))
-    tell(Told(""))
-    try:
-        answer = Answer(do(log))
-    except SystemExit as ended:
-        if ended.code not in (None, 0):
-            answer = Answer(failure=f"{ended}", aborted=True)
-    except ExchangeError as error:
-        answer = Answer(failure=str(error), aborted=True)
-    except NotImplementedError:
-        answer = Answer(failure="its class can't do this", details=traceback.format_exc(), aborted=True)
-    except BaseException as error:
-        answer = Answer(failure=reason_of(error), details=traceback.format_exc(), aborted=True)
-    writer.send(answer)
-
-
-def _plain(listed: object) -> list[dict[str, str]]:
-    """The texts in what nbgrader's list command returns: one dictionary for each assignment, or for each hand-in."""
-    entries = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
-    nested = [each for entry in entries for each in entry.get("submissions") or [entry]]
-    return [{name: value for name, value in each.items() if isinstance(value, str)} for each in nested]
-
-
-class Rounds:
+class PollingRounds:
     """Asks for the hand-ins to all assignments, again and again."""
 
     def __init__(self, job: PollingJob, calls: ExchangeCalls, store: ExchangeStore) -> None:
@@ -326,7 +131,7 @@ class Rounds:
             self._pauses.pop(assignment)
         self._next[assignment] = time.monotonic() + self._pauses.get(assignment, 0.0)
 
-    def _collect_but(self, assignment: str, passed_over: Collection[str]) -> Answer:
+    def _collect_but(self, assignment: str, passed_over: Collection[str]) -> CallOutcome:
         """Collect what is new, but not from these students."""
         with self._store.scratch() as scratch:
             stamps = self._set_up(scratch, assignment, passed_over)
@@ -392,18 +197,20 @@ class Rounds:
         files = {path for path in every if path.is_file() and not path.is_symlink()}
         names = {path: str(path.relative_to(folder)) for path in every}
         left_out = [
-            (printable(names[path]), "is no file, so it was left out.") for path in every if path not in files
+            (printable(names[path]), "isn't a file, so it was left out.")
+            for path in every
+            if path not in files
         ]
         if assignment in self.polled.asked:
             left_out += self._replaced(student, assignment, last, time)
         size = sum(path.stat().st_size for path in files)
-        kept = Collected(student, assignment, after(time, last), size, stamp, found, tuple(left_out))
+        kept = CollectedHandIn(student, assignment, after(time, last), size, stamp, found, tuple(left_out))
         self._store.keep(
             kept, ((names[path], path.read_bytes()) for path in every if path in files), found[:12]
         )
 
     def _replaced(
-        self, student: str, assignment: str, last: Collected | None, time: datetime
+        self, student: str, assignment: str, last: CollectedHandIn | None, time: datetime
     ) -> Iterator[tuple[str, str]]:
         """The hand-ins that a later one has replaced before they could be collected."""
         for entry in self._calls.listed(assignment, student, inbound=True).value or ():
@@ -419,7 +226,7 @@ class Rounds:
     def _name(self, name: str, reason: str, student: str = "", assignment: str = "") -> None:
         self._found.append(Problem(name, reason, printable(student), assignment))
 
-    def _log(self, what: str, answer: Answer) -> None:
+    def _log(self, what: str, answer: CallOutcome) -> None:
         """Write into the log why a call failed, once."""
         line = f"{what}: {answer.failure}"
         if answer.details and line not in self._said:
@@ -447,7 +254,7 @@ class Releases:
             if self._next.get(folder.stem, 0.0) <= time.monotonic() and os.getppid() == self._job.parent:
                 self._release(folder, page)
 
-    def _release(self, folder: Path, page: Page) -> None:
+    def _release(self, folder: Path, page: OutgoingPage) -> None:
         key, answer = folder.stem, self._calls.release(folder, page.assignment)
         if not answer.failure:
             shutil.rmtree(folder, ignore_errors=True)
@@ -463,7 +270,7 @@ class Releases:
         self._problems[key] = Problem(name, why, student, assignment)
 
 
-def log_answer(line: str, answer: Answer) -> None:
+def log_answer(line: str, answer: CallOutcome) -> None:
     """Tell the person who runs the process what a call came to."""
     for each in (line, *answer.details.splitlines()):
         log_line(each)
@@ -481,7 +288,7 @@ def poll(job: PollingJob) -> int:
         return 1
     with lock:
         store.clean()
-        rounds, releases = Rounds(job, calls, store), Releases(job, calls, store)
+        rounds, releases = PollingRounds(job, calls, store), Releases(job, calls, store)
 
         def release() -> None:
             releases.release_due()

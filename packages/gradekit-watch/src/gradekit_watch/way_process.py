@@ -52,7 +52,7 @@ class ProcessSource(StoredSource[_Kept]):
 
     def close(self) -> None:
         if self._process is not None:
-            stop(self._process)
+            end_process(self._process)
             self._process = None
 
     def changed(self) -> bool:
@@ -95,7 +95,7 @@ class ProcessSource(StoredSource[_Kept]):
         return process
 
 
-def stop(process: "subprocess.Popen[bytes]") -> None:
+def end_process(process: "subprocess.Popen[bytes]") -> None:
     """End a process and what it has started."""
     process.terminate()
     try:
