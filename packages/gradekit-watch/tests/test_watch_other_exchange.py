@@ -246,6 +246,8 @@ def test_links_in_a_hand_in_are_left_out_and_named(tmp_path):
     ("line", "words"),
     [
         ('c.ExchangeFactory.collect = "no_such_module.Collect"', "c.ExchangeFactory.collect can't be used: "),
+        ("c.ExchangePolling.interval = 0", "c.ExchangePolling: The value of the 'interval' trait"),
+        ("c.ExchangePolling.timeout = 'x'", "c.ExchangePolling: The 'timeout' trait"),
         (
             "c.ExchangePolling.intervall = 5",
             "there is no setting c.ExchangePolling.intervall. Did you mean `interval`?",

@@ -14,7 +14,7 @@ from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_watch.course_settings import require_known
+from gradekit_watch.course_settings import settings_of
 from gradekit_watch.exchange import configured_class
 from gradekit_watch.exchange_store import CollectedHandIn, ExchangeStore
 from gradekit_watch.way_process import ProcessSource
@@ -55,8 +55,7 @@ def open_polled_way(course: RunningCourse, course_dir: Path | None, chosen: tupl
     Raises:
         CourseError: a setting is wrong.
     """
-    require_known(ExchangePolling, course)
-    settings = ExchangePolling(config=course.config)
+    settings = settings_of(ExchangePolling, course)
     where = os.getcwd(), str(course_dir or "")
     job = PollingJob(*where, list(chosen), os.getpid(), settings.interval, settings.timeout)
     store = ExchangeStore(course.root)
