@@ -95,6 +95,7 @@ def test_each_hand_in_gets_its_page(exchange, capfd):
     assert len(exchange.given("ada")) == 2 and not exchange.store.pages()
 
 
+@pytest.mark.slow
 def test_a_hand_in_that_a_later_one_replaced_before_it_could_be_collected_is_named(exchange, capfd):
     exchange.submit("ada")
     assert exchange.watch() == 0
@@ -108,6 +109,7 @@ def test_a_hand_in_that_a_later_one_replaced_before_it_could_be_collected_is_nam
     assert sentence in " ".join(exchange.database.pages("ben")[0][1].split())
 
 
+@pytest.mark.slow
 def test_hand_ins_that_can_not_be_collected_hold_up_nobody_and_are_tried_again(exchange, capfd):
     exchange.settings("c.ExchangePolling.timeout = 3")
     faults = {
@@ -139,6 +141,7 @@ def test_hand_ins_that_can_not_be_collected_hold_up_nobody_and_are_tried_again(e
     assert exchange.status()["refused"] == []
 
 
+@pytest.mark.slow
 def test_pages_that_the_exchange_does_not_take_are_named_and_given_later(exchange, capfd):
     for student, kind in {"ben": "fails", "cleo": "raises"}.items():
         exchange.submit(student)
