@@ -285,3 +285,15 @@ def test_those_after_many_hand_ins_that_can_not_be_collected_have_their_turn(exc
     )
     assert len([text for text in texts if "could not be collected" in text]) == 12
     assert len([text for text in texts if "points, page" in text]) == 13
+
+
+@pytest.mark.slow
+def test_a_class_that_only_logs_that_nothing_could_be_read_is_named_and_asked_again(exchange, capfd):
+    exchange.submit("ada")
+    exchange.database.fault("collect", "logs")
+    assert exchange.watch() == 1
+    assert "the exchange can't be asked for hand-ins: An error occurred." in capfd.readouterr().out
+    assert exchange.store.polled.asked == set()
+    exchange.database.mend()
+    assert exchange.watch() == 0
+    assert len(exchange.given("ada")) == 1

@@ -98,7 +98,10 @@ class PollingRounds:
         for _ in range(_MOST_PASSED_OVER):
             answer = self._collect_but(assignment, bad)
             if not answer.aborted:
-                self.polled.asked.add(assignment)
+                if answer.failure and not answer.students:  # it may have been all that was asked for
+                    self._failed[assignment] = answer.failure
+                if not answer.failure or any(kept.assignment == assignment for _, kept in self._store.all()):
+                    self.polled.asked.add(assignment)
                 if earlier:
                     self._retry(assignment, bad)
                 break
@@ -144,10 +147,6 @@ class PollingRounds:
         others = {student: why for student, why in answer.students.items() if student != answer.at}
         for student, why in others.items():
             self._name("the hand-in", f"could not be collected: {why}{_AGAIN}", student, assignment)
-        if answer.failure and not answer.aborted and not others:
-            self._name(
-                "a hand-in", f"could not be collected: {answer.failure}{_AGAIN}", assignment=assignment
-            )
         return answer
 
     def _set_up(self, place: Path, assignment: str, passed_over: Collection[str]) -> dict[str, str]:
