@@ -22,7 +22,7 @@ from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit_watch.arrivals import Submitted, time_of
 from gradekit_watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, is_folder, put_all_back
-from gradekit_watch.pipeline import Deadlines, Heard, History, NotGraded, Pipeline
+from gradekit_watch.pipeline import Deadlines, NbgraderWarnings, History, NotGraded, Pipeline
 from gradekit_watch.polled_exchange import open_polled_way
 from gradekit_watch.status import EventKind, ListedHandIn, Reports, last_listed
 from gradekit_watch.ways import HandIn, Look, OpensWay, Refusal, Sink, Way
@@ -103,8 +103,8 @@ class WatchedCourse:
 
     def __init__(self, course: RunningCourse, options: WatchOptions) -> None:
         self.course, self._options = course, options
-        heard = Heard()
-        way = self._way(heard)
+        warned = NbgraderWarnings()
+        way = self._way(warned)
         self.source, self.sink = way.source, way.sink
         self.rules = AttemptRules(config=course.config)
         plugin = second_chance_of(course.config)
@@ -115,12 +115,12 @@ class WatchedCourse:
         self.gradings = Gradings(course, options.grading)
         if options.grading.kernel_name:  # for the writers, too
             course.config.RunChecks.student_kernel = options.grading.kernel_name
-        self.pipeline = Pipeline(course, way, self.rules, self.history, heard.sentences)
+        self.pipeline = Pipeline(course, way, self.rules, self.history, warned.sentences)
         self.configuration = self._configuration_stamp()
 
     def repair(self) -> None:
         """Undo the unfinished steps of a command that was killed."""
-        with self.course.alone():
+        with self.course.write_lock():
             for assignment in self.course.layout.assignments():
                 put_all_back(self.course.folders, assignment.name)
 
@@ -174,7 +174,7 @@ class WatchedCourse:
         self.source.close()
         self.gradings.close()
 
-    def _way(self, heard: Heard) -> Way:
+    def _way(self, warned: NbgraderWarnings) -> Way:
         if self._options.way is not None:
             return self._options.way(self.course)
         if self._options.folder:
@@ -183,7 +183,7 @@ class WatchedCourse:
         if not is_folder(self.course):
             return open_polled_way(self.course, self._options.course_dir, self._options.assignments)
         log = logging.getLogger(__name__)
-        log.handlers, log.propagate = [heard], False
+        log.handlers, log.propagate = [warned], False
         exchange = ExchangeOf(self.course.config, self.course.folders, log)
         exchange.require_name()
         return Way(ExchangeSource(exchange), ExchangeSink(exchange))
