@@ -205,7 +205,7 @@ class Pipeline:
     def __init__(
         self, course: RunningCourse, way: Way, rules: AttemptRules, history: History, warned: list[str]
     ) -> None:
-        self._course, self._rules, self._history, self._heard = course, rules, history, warned
+        self._course, self._rules, self._history, self._warned = course, rules, history, warned
         self._source, self._sink = way.source, way.sink
         self._writer = Writer(course)
         self._config = deepcopy(course.config)
@@ -222,8 +222,8 @@ class Pipeline:
                 with self._failing_as(NotGraded, lambda: self._require_there(hand_in)):
                     self._require_unchanged(hand_in)
                     self._source.collect(hand_in)
-            sentences += self._heard
-            self._heard.clear()
+            sentences += self._warned
+            self._warned.clear()
             sentences += move_up(folder, self._course.assignment(hand_in.assignment).released_names())
             sentences += put_endings_right(str(folder), newest=not self._source.keeps_all)
             if hand_in.left_out:
@@ -373,7 +373,7 @@ class Pipeline:
         self, kind: type[NotGraded], require: Callable[[], None] = lambda: None
     ) -> Iterator[None]:
         """Turn errors into one of this kind, or into Blocked if they would affect everybody else, too."""
-        self._heard.clear()
+        self._warned.clear()
         try:
             yield
         except (NotGraded, Blocked):
