@@ -185,6 +185,7 @@ def test_a_new_answer_that_earns_less_than_was_taken_off_has_0_points_and_not_fe
     assert scores(asked)["bob"] == before - 5
 
 
+@pytest.mark.slow
 def test_a_new_answer_leaves_what_a_person_took_off(asked):
     with asked.running.gradebook() as gradebook:
         gradebook.find_grade("test_double", "double", "01_double", "bob").extra_credit = -20
@@ -208,6 +209,7 @@ def scores(course: TinyCourse) -> dict[str, float]:
         return {one.student.id: one.score for one in found}
 
 
+@pytest.mark.slow
 def test_a_feedback_page_asks_only_about_the_code_on_it_and_outlives_a_damaged_key(asked):
     assert "Questions about your code" in feedback_page(asked, "ann")
     asked.hand_in("ann", asked.answer(OTHER, RIGHT_HALF))
@@ -239,6 +241,7 @@ def asked(asked_original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     return TinyCourse(Path(shutil.copytree(asked_original, tmp_path / "asked" / "course")))
 
 
+@pytest.mark.slow
 def test_no_file_that_students_write_costs_a_point_or_stops_the_command(asked, capsys):
     """Each goes to a person, with one sentence; a usable one counts afterwards."""
     ann, bob = sheet_of(asked, "ann"), sheet_of(asked, "bob")
@@ -267,6 +270,7 @@ def test_no_file_that_students_write_costs_a_point_or_stops_the_command(asked, c
     assert rows(asked)["ann"]["outcome"] == "defended"
 
 
+@pytest.mark.slow
 def test_links_and_pipes_are_not_read(asked, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text(answers_for(sheet_of(asked, "ann")))
@@ -336,6 +340,7 @@ def test_late_answers_and_changed_code_go_to_a_person(course, capsys):
     assert "is about code that has changed since" in rows(course)["bob"]["note"]
 
 
+@pytest.mark.slow
 def test_files_from_an_lms_are_found_by_their_sheet(asked, tmp_path, capsys):
     folder = tmp_path / "uploads"
     (folder / "sub").mkdir(parents=True)
@@ -348,6 +353,7 @@ def test_files_from_an_lms_are_found_by_their_sheet(asked, tmp_path, capsys):
     assert "double.ipynb, notes.txt" in rows(asked)[""]["note"] and "a person" not in rows(asked)[""]["note"]
 
 
+@pytest.mark.slow
 def test_extra_credit_that_a_person_typed_in_stays(asked, capsys):
     with asked.running.gradebook() as gradebook:
         grade = gradebook.find_grade("test_double", "double", "01_double", "ann")
@@ -362,6 +368,7 @@ def test_extra_credit_that_a_person_typed_in_stays(asked, capsys):
     assert scores(asked) == before
 
 
+@pytest.mark.slow
 def test_a_score_that_a_person_types_counts_as_it_is(asked, capsys):
     """What was taken off before is given back by the next command, also without a share."""
     hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann"), wrong=3))
@@ -383,6 +390,7 @@ def type_in(course: TinyCourse, score: float | None) -> None:
         gradebook.db.commit()
 
 
+@pytest.mark.slow
 def test_whose_points_went_is_said_by_the_command_and_its_table(asked, capsys):
     hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann"), wrong=1))
     hand_in_answers(asked, "bob", answers_for(sheet_of(asked, "bob")))

@@ -152,6 +152,7 @@ def test_the_package_of_each_codec_is_known_where_it_is_missing():
     assert brought == _BROUGHT_BY
 
 
+@pytest.mark.slow
 def test_a_recorded_table_can_t_be_read_without_it(tmp_path):
     key, array = to_stored("test_a::test_a/expected/table", pd.DataFrame({"a": [1]}))
     Store(tmp_path / "reference.safetensors", {key: array}).save()

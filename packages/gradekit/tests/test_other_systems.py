@@ -155,12 +155,14 @@ def windows(four_times_original, tmp_path_factory) -> tuple[Path, dict[str, tupl
 
 
 @pytest.mark.parametrize("command", READING)
+@pytest.mark.slow
 def test_windows_reads(windows, command):
     code, out, errors = windows[1][command]
     assert (code, "Linux" in errors, "Traceback" in errors) == (READING[command], False, False), errors
     assert out or errors or command == "earlier"
 
 
+@pytest.mark.slow
 def test_windows_writes_the_same_table_and_report(windows, four_times):
     course, printed = windows
     assert four_times.run("gradekit", "table").stdout == printed["table"][1]
@@ -171,6 +173,7 @@ def test_windows_writes_the_same_table_and_report(windows, four_times):
 
 
 @pytest.mark.parametrize("command", NEED_LINUX)
+@pytest.mark.slow
 def test_on_windows_other_commands_say_in_one_sentence_where_they_run(windows, command):
     course, printed = windows
     code, out, errors = printed[command]

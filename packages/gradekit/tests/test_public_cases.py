@@ -243,16 +243,19 @@ def asks(root: Path, student: str) -> bool:
 
 
 @pytest.mark.parametrize("student", CASES)
+@pytest.mark.slow
 def test_the_case_earns_its_points(graded, student):
     assert points(graded)[student] == CASES[student].points, CASES[student].source
 
 
 @pytest.mark.parametrize("student", CASES)
+@pytest.mark.slow
 def test_a_person_is_asked_where_one_is_needed(graded, student):
     assert asks(graded, student) == CASES[student].asks, CASES[student].source
 
 
 @pytest.mark.parametrize("student", CASES)
+@pytest.mark.slow
 def test_everybody_gets_a_page_that_shows_and_says_what_was_found(graded, student):
     case, shown = CASES[student], page(graded, student)
     assert all(words in shown.get_text() for words in case.said), case.source

@@ -353,6 +353,7 @@ def term(class_original, course_at, tmp_path_factory):
     ("command", "times"),
     [("report", 1), ("table", 1), ("autograde", 2)],  # the last one looks for new work, and counts statuses
 )
+@pytest.mark.slow
 def test_a_command_reads_the_configuration_and_each_result_once(term, tmp_path, command, times):
     (term.root / "noted.txt").unlink(missing_ok=True)
     # elsewhere, since nbgrader reads the file in the working directory and then the one in the course

@@ -22,6 +22,8 @@ from gradekit.attempts import (
 from gradekit.attempts.attempt_line import NotebookPage, attempt_line
 from gradekit.verdict.results import SubmissionResult
 
+from .needs import mostly_slow
+
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"
 #: in the past, so that everything is shown
@@ -161,7 +163,14 @@ def scores(course) -> tuple[float, float]:
 
 @pytest.mark.parametrize(
     ("first", "settings", "penalty"),
-    [(3, "", 3.5), (3, "c.SecondChance.share = 0.25", 5.25), (10, "", 0), (0, "c.SecondChance.share = 1", 0)],
+    mostly_slow(
+        [
+            (3, "", 3.5),
+            (3, "c.SecondChance.share = 0.25", 5.25),
+            (10, "", 0),
+            (0, "c.SecondChance.share = 1", 0),
+        ]
+    ),
 )
 def test_the_gradebook_has_the_first_points_and_a_share_of_those_gained(generated, first, settings, penalty):
     prepared(generated, first, settings)

@@ -1,1 +1,1 @@
-"""Grading a whole class: tasks for workers on this machine or others, and processes that write the gradebook."""
+"""Grading a whole class: tasks for workers on this machine or others, and results written to the gradebook."""
