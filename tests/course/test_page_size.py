@@ -20,7 +20,7 @@ from gradekit_authoring.samples import only_notebook, solved
 COURSE = Course(Path(__file__).parents[2])
 #: bytes
 LIMIT = 150_000
-#: as much as the page of somebody with a mistake in every exercise has on average
+#: about as much as the page of somebody with a mistake in every exercise has
 CHECKS, SENTENCE, LINES = (
     6,
     "A sentence of a check, with `code`, which is not a short one. ",
@@ -29,12 +29,8 @@ CHECKS, SENTENCE, LINES = (
 
 
 def wrong(exercise: str) -> ExerciseResult:
-    checks = [
-        CheckResult(
-            f"test_{n}", SENTENCE * 2, 1, "failed", SENTENCE * 2, diagnosis=SENTENCE * 2, try_it=LINES * 70
-        )
-        for n in range(CHECKS)
-    ]
+    says = {"message": SENTENCE, "diagnosis": SENTENCE * 2, "try_it": LINES * 70}
+    checks = [CheckResult(f"test_{number}", SENTENCE, 1, "failed", **says) for number in range(CHECKS)]
     return ExerciseResult(exercise, checks)
 
 
