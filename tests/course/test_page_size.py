@@ -29,7 +29,7 @@ CHECKS, SENTENCE, LINES = (
 
 
 def wrong(exercise: str) -> ExerciseResult:
-    says = {"message": SENTENCE, "diagnosis": SENTENCE * 2, "try_it": LINES * 70}
+    says = {"message": SENTENCE, "diagnosis": SENTENCE * 2, "try_it": LINES * 40}
     checks = [CheckResult(f"test_{number}", SENTENCE, 1, "failed", **says) for number in range(CHECKS)]
     return ExerciseResult(exercise, checks)
 

@@ -37,7 +37,7 @@ from gradekit.nbgrader_plugin.steps import RESULT
 from gradekit.page import TooCostly, render_in_child
 from gradekit.page.check_table import (
     EXPLANATIONS,
-    TEMPLATES,
+    JINJA_PAGES,
     deadline_of,
     first_things,
     hide_outputs,
@@ -238,7 +238,7 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
     grader_failed = result.nothing_graded and result.status == Status.KERNEL_DIED
     sentence = "" if grader_failed else _(STATUSES[result.status])
     waiting = [] if result.nothing_graded else [row for row in rows if row.awaits_grading]
-    return TEMPLATES.get_template("feedback.html.j2").render(
+    return JINJA_PAGES.get_template("feedback.html.j2").render(
         vars(frame),
         only_whether_right=frame.shows is Shows.EXERCISES,
         language=current_language(),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
 
 from jinja2 import Environment, FileSystemLoader
@@ -75,7 +76,7 @@ def checks_as_html(
     """
     name = exercise_name(exercise.grade_id)
     places = [explaining(notebook, found, exercise.grade_id, check.see) for check in exercise.checks]
-    return TEMPLATES.get_template("checks.html.j2").render(
+    return JINJA_PAGES.get_template("checks.html.j2").render(
         exercise=exercise,
         title=page_titles(notebook, found).get(exercise.grade_id) or name,
         checks=list(zip(exercise.checks, places, strict=True)),
@@ -116,16 +117,16 @@ def code_marked(text: str) -> Markup:
     return Markup("".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts)))
 
 
-TEMPLATES = Environment(
+JINJA_PAGES = Environment(
     loader=FileSystemLoader(PAGE_TEMPLATES),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,
     extensions=["jinja2.ext.i18n"],
 )
-TEMPLATES.filters |= {"code_marked": code_marked, "score": score_in_words, "points": points_in_words}
-TEMPLATES.filters |= {"findings": _findings, "code": lambda text: Markup(escape(text, quote=False))}
-TEMPLATES.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined] # by the extension
+JINJA_PAGES.filters |= {"code_marked": code_marked, "score": score_in_words, "points": points_in_words}
+JINJA_PAGES.filters |= {"findings": _findings, "code": partial(escape, quote=False)}
+JINJA_PAGES.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined] # by the extension
 
 FIRST_THINGS = 3
 _NOT_ANSWERED = N_("Not answered.")
