@@ -21,15 +21,13 @@ COURSE = Course(Path(__file__).parents[2])
 #: bytes
 LIMIT = 150_000
 #: about as much as the page of somebody with a mistake in every exercise has
-CHECKS, SENTENCE, LINES = (
-    6,
-    "A sentence of a check, with `code`, which is not a short one. ",
-    "print('a line')\n",
-)
+CHECKS = 4
+SENTENCE = "A sentence of a check, with `code`, which is not a short one. "
+LINES = "print('a line')\n" * 60
 
 
 def wrong(exercise: str) -> ExerciseResult:
-    says = {"message": SENTENCE, "diagnosis": SENTENCE * 2, "try_it": LINES * 40}
+    says = {"message": SENTENCE, "diagnosis": SENTENCE * 2, "try_it": LINES}
     checks = [CheckResult(f"test_{number}", SENTENCE, 1, "failed", **says) for number in range(CHECKS)]
     return ExerciseResult(exercise, checks)
 

@@ -115,8 +115,9 @@ class PageParts:
         for _test, _length, code in sorted(self._provided):
             for part in parts:
                 if over > 0 and code in part.html:
-                    over -= len(code)
+                    over -= len(part.html)
                     part.html = part.html.replace(code, "").removesuffix(sentence) + sentence
+                    over += len(part.html)
 
     def _of_cell(self, cell: NotebookNode, found: list[Heading]) -> Iterator[Part]:
         if is_test_cell(cell):
