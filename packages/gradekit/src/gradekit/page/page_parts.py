@@ -114,7 +114,7 @@ class PageParts:
         sentence = f"<p><em>({escape(_(CODE_LEFT_OUT), quote=False)})</em></p>"
         for _test, _length, code in sorted(self._provided):
             for part in parts:
-                if over > 0 and code in part.html:
+                if over > 0 and part.kind == "given" and code in part.html:
                     over -= len(part.html)
                     part.html = part.html.replace(code, "").removesuffix(sentence) + sentence
                     over += len(part.html)
@@ -215,7 +215,9 @@ class PageParts:
 
     def _provided_code(self, cell: NotebookNode) -> str:
         """Without colors, which would double the size of a page."""
-        html = f"<pre>{escape(cell.source, quote=False)}</pre>" if cell.source.strip() else ""
+        if not cell.source.strip():
+            return ""
+        html = f"<pre>{escape(cell.source, quote=False)}</pre>"
         self._provided.append((is_test_cell(cell), -len(html), html))
         return with_room(self.budget, html)
 
