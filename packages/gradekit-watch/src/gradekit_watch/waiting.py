@@ -22,7 +22,7 @@ from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit_watch.arrivals import Submitted, time_of
 from gradekit_watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, is_folder, put_all_back
-from gradekit_watch.pipeline import Deadlines, NbgraderWarnings, History, NotGraded, Pipeline
+from gradekit_watch.pipeline import Deadlines, History, NbgraderWarnings, NotGraded, Pipeline
 from gradekit_watch.polled_exchange import open_polled_way
 from gradekit_watch.status import EventKind, ListedHandIn, Reports, last_listed
 from gradekit_watch.ways import HandIn, Look, OpensWay, Refusal, Sink, Way
