@@ -77,7 +77,7 @@ def test_causal_mask(student, reference, assert_queries_matter):
 
 
 @points(2)
-def test_mask_broadcasts(student, reference, assert_queries_matter):
+def test_mask_broadcasts(student, reference, draw, assert_queries_matter):
     """Missing axes and those of size 1 in the mask broadcast: (batch, 1, L_key), and (1, 1, L_query, L_key) with heads."""
     q, k, v = reference.inputs("padded", q=(3, 5, 6), k=(3, 5, 6), v=(3, 5, 4))
     mask = padding_of_lengths([5, 3, 2])
@@ -93,6 +93,11 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
         context="with a mask (batch, 1, L_key)",
         key="output with (batch, 1, L_key), less that of the visible keys alone",
     )
+
+    many, mask = [draw.normal(5, 5, width) for width in (6, 6, 4)], with_a_key(draw.bools(5, 5))
+    output, right = (student.masked_attention(*many, each)[0] for each in (mask, mask.expand(5, 5, 5)))
+    context = "for as many sequences as queries with a mask (L_query, L_key), compared with this mask for each sequence,"
+    assert_close(output, right, name="output", context=context)
 
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 6), k=(3, 2, 5, 6), v=(3, 2, 5, 7))
     for shape in [(5,), (1, 1, 4, 5), (4, 5), (2, 4, 5), (3, 1, 1, 5), (3, 2, 4, 5)]:
