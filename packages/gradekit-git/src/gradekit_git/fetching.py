@@ -19,16 +19,16 @@ from pathlib import Path
 
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
-from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import defused
 from gradekit_git.hosts import Host, HostError
 from gradekit_git.looking import Looker, assignments_in
 from gradekit_git.roster import Repository, read_roster, same_remote
 from gradekit_git.settings import Job
-from gradekit_git.store import GitStore, Problem, Seen
+from gradekit_git.store import GitStore, Seen
 from gradekit_watch.bounded_http import BoundedRequest, BoundedServer, listening
 from gradekit_watch.course_settings import run_job
-from gradekit_watch.hand_in_store import in_utc, log_line
+from gradekit_watch.hand_in_store import Problem, in_utc, log_line
+from gradekit_watch.way_process import held_lock
 
 _TICK = 0.1
 #: the longest between two looks at a repository that can't be fetched
@@ -36,8 +36,6 @@ _LONGEST_PAUSE = 900.0
 #: between two looks that webhooks ask for
 _SHORTEST_PAUSE = 5.0
 _SEND_PAUSE, _LONGEST_SEND_PAUSE = 10.0, 3600.0
-#: an earlier process needs this long to notice that its parent was killed, and to end
-_LOCK_SECONDS = 90.0
 _ROW = ("student", "assignment", "remote", "branch", "commit", "first seen", "looked", "state")
 #: what GitHub and Forgejo call the HMAC-SHA256 of the body
 _SIGNATURES = ("X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature")
@@ -247,16 +245,6 @@ def do_job(job: Job) -> int:
             rounds.step()
             time.sleep(_TICK)
     return 0
-
-
-def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:
-    """The lock of a process whose parent is this one; None if an earlier process keeps it."""
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while time.monotonic() < deadline and os.getppid() == parent:
-        with contextlib.suppress(BlockingIOError):
-            return locked_file(path, wait=False)
-        time.sleep(_TICK)
-    return None
 
 
 class Webhook(BoundedServer):
