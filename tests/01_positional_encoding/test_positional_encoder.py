@@ -183,7 +183,7 @@ def test_input_is_not_changed(student, draw):
 def test_odd_width_raises(student, draw):
     """An odd d_model raises a ValueError that names the width."""
     (half,) = draw.sizes(1, low=10, high=40)
-    for width in (2 * half + 1, 3, 1, 1023):
+    for width in (3, 1, 2 * half + 1, 1023):
         assert_raises(
             ValueError,
             lambda width=width: student.PositionalEncoder(width),
