@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
@@ -65,10 +66,12 @@ class Rounds:
         self._lock = threading.Lock()
         self.own_problems: list[Problem] = []
 
-    def pushed(self, addresses: Sequence[str]) -> None:
-        """Look at the repositories with these addresses soon."""
+    def pushed(self, addresses: Sequence[str]) -> bool:
+        """Look at the repositories with these addresses soon; returns whether there are any."""
+        asked = {same_remote(address) for address in addresses[:3]}
         with self._lock:
-            self._asked |= {same_remote(address) for address in addresses[:3]}
+            self._asked |= asked
+        return any(same_remote(each.remote) in asked for each in list(self._repositories))
 
     def step(self) -> None:
         """Begin the looks that are due, and take in the results of others."""
@@ -250,7 +253,7 @@ def do_job(job: Job) -> int:
 class Webhook(BoundedServer):
     """Listens for pushes, and calls `pushed` with the addresses of the repository in each."""
 
-    def __init__(self, address: str, secret: str, pushed: Callable[[list[str]], None]) -> None:
+    def __init__(self, address: str, secret: str, pushed: Callable[[list[str]], bool]) -> None:
         self.secret, self.pushed = secret.encode(), pushed
         self._seen: OrderedDict[bytes, None] = OrderedDict()
         self._lock = threading.Lock()
@@ -278,10 +281,16 @@ class _Request(BoundedRequest):
             return self.answer(413)
         body = self.rfile.read(length)
         if len(body) != length or not self._is_signed(body):
-            return self.answer(403)
-        if self.server.is_new(body):
-            self.server.pushed(_addresses_in(body))
-        return self.answer(202)
+            return self._say(403, "the signature is not that of this body with the secret of c.GitHandIns")
+        if not self.server.is_new(body):
+            return self._say(202, "the same was received before")
+        if not self.server.pushed(_addresses_in(body)):
+            return self._say(202, "it names no repository of the list")
+        return self._say(202, "the repository is looked at soon")
+
+    def _say(self, code: int, sentence: str) -> None:
+        """Hosts show the answer with each delivery."""
+        self.answer(code, json.dumps({"message": sentence}).encode())
 
     def _is_signed(self, body: bytes) -> bool:
         expected = hmac.new(self.server.secret, body, hashlib.sha256).hexdigest().encode()
@@ -290,16 +299,17 @@ class _Request(BoundedRequest):
 
 
 def _addresses_in(body: bytes) -> list[str]:
-    """The addresses of the repository that a push is about."""
+    """The addresses of the repository that a push is about: in JSON, which GitHub puts into a form unless it is told otherwise."""
     try:
-        found = json.loads(body)["repository"]
+        form = parse_qs(body.decode()) if body.startswith(b"payload=") else {}
+        found = json.loads(form["payload"][0] if form else body)["repository"]
         names = ("clone_url", "ssh_url", "html_url")
         return [found[name] for name in names if isinstance(found.get(name), str)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
 
 
-def listen(address: str, secret: str, pushed: Callable[[list[str]], None]) -> Webhook:
+def listen(address: str, secret: str, pushed: Callable[[list[str]], bool]) -> Webhook:
     """Start listening in a thread of its own.
 
     Raises:
