@@ -72,7 +72,7 @@ def test_sum_of_token_and_position(student, reference, draw):
             expected = tokens[ids] + positions[: seq_length - 1]
             context = f"for the {time} ids of shape {tuple(ids.shape)}"
             assert_close(embed(ids), expected, name="output", context=context)
-    assert_any_layout(embed.eval(), ids)
+        assert_any_layout(embed.eval(), ids)
     assert_same_in_each_mode(embed, (ids,), (ids[:, :1],))
 
     modules, ids = [student.IntegerSequenceEmbedding(7, 3, 5) for _ in range(2)], draw.integers(0, 7, (2, 4))

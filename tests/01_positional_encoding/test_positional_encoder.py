@@ -183,9 +183,12 @@ def test_input_is_not_changed(student, draw):
 def test_odd_width_raises(student, draw):
     """An odd d_model raises a ValueError that names the width."""
     (half,) = draw.sizes(1, low=10, high=40)
-    for width in (2 * half + 1, 3, 1):
+    for width in (3, 1, 2 * half + 1, 1023):
         assert_raises(
-            ValueError, lambda width=width: student.PositionalEncoder(width), mentions=(str(width),)
+            ValueError,
+            lambda width=width: student.PositionalEncoder(width),
+            mentions=(str(width),),
+            context=f"for d_model={width}",
         )
 
 

@@ -77,7 +77,7 @@ def test_causal_mask(student, reference, assert_queries_matter):
 
 
 @points(2)
-def test_mask_broadcasts(student, reference, assert_queries_matter):
+def test_mask_broadcasts(student, reference, draw, assert_queries_matter):
     """Missing axes and those of size 1 in the mask broadcast: (batch, 1, L_key), and (1, 1, L_query, L_key) with heads."""
     q, k, v = reference.inputs("padded", q=(3, 5, 6), k=(3, 5, 6), v=(3, 5, 4))
     mask = padding_of_lengths([5, 3, 2])
@@ -117,6 +117,11 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
     more = student.masked_attention(q[None], k[None], v[None], mask[None])[0][0]
     assert_close(more, output, name="output", context="with 5 axes, compared with that with 4,")
     assert_any_layout(student.masked_attention, q, k, v, mask, name="output or weights")
+
+    many, mask = [draw.normal(5, 5, width) for width in (6, 6, 4)], with_a_key(draw.bools(5, 5))
+    output, right = (student.masked_attention(*many, each)[0] for each in (mask, mask.expand(5, 5, 5)))
+    context = "for as many sequences as queries with a mask (L_query, L_key), compared with this mask for each sequence,"
+    assert_close(output, right, name="output", context=context)
 
 
 @points(3, see="Masked attention")

@@ -65,9 +65,9 @@ wrong("divides the scores by d_k in place of its root", "math.sqrt(q.shape[-1])"
 wrong("divides the scores by the root of the width of the values, not of the keys", "math.sqrt(q.shape[-1])")
 wrong.to("math.sqrt(v.shape[-1])")
 wrong("returns the average of all visible values as its output", "weights @ v, weights")
-wrong.to("(visible / visible.sum(-1, keepdim=True).clamp(min=1)) @ v, weights")
+wrong.to("(visible / visible.sum(-1, keepdim=True).clamp(min=1)).to(v.dtype) @ v, weights")
 wrong("returns the right output, but the same weight for all visible keys", "weights @ v, weights")
-wrong.to("weights @ v, visible / visible.sum(-1, keepdim=True).clamp(min=1)")
+wrong.to("weights @ v, (visible / visible.sum(-1, keepdim=True).clamp(min=1)).to(v.dtype)")
 wrong("returns output and weights in the wrong order", "return weights @ v, weights")
 wrong.to("return weights, weights @ v")
 

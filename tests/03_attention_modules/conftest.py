@@ -168,6 +168,14 @@ def assert_masks_of_each(draw, /, module, *inputs, name="output"):
             )
             context = f"of sequence {place} of {size}, with a mask {shape}, compared with that of this sequence alone,"
             assert_close(together[place], alone[0], name=name, context=context)
+        if len(shape) == 2:
+            continue
+        own = mask[-1:]  # `alone` was computed with the same mask without its first axis
+        context = f"of a single sequence with a mask {tuple(own.shape)}, compared with that for a mask {(size, size)},"
+        assert_close(module(*(part[-1:] for part in inputs), own), alone, name=name, context=context)
+        twice = module(*(part.repeat(2, 1, 1) for part in inputs), mask.repeat(2, 1, 1))
+        context = f"of {2 * size} sequences of {size} tokens with a mask {(2 * size, *shape[1:])}, of which each comes twice,"
+        assert_close(twice, together.repeat(2, 1, 1), name=name, context=context)
 
     shown = torch.zeros(size, inputs[-1].shape[1], dtype=torch.bool)
     shown[:, 0] = True
@@ -192,6 +200,9 @@ def assert_the_same_function(draw, helper, /, module, *shapes, name="output"):
         mask[..., 0] = True
     first, second = ([draw.normal(*shape) for shape in shapes] for _ in range(2))
     assert_same_in_each_mode(module, first, second, [*first, masks[0]], [*second, masks[1]], name=name)
+    context = "of a second call, after the numbers in the same tensors have changed,"
+    for found, right in zip(*helper.after_a_change(module, *first), strict=True):
+        assert_close(found, right, name=name, context=context)
     module.to(torch.float64)
     first = [each.double() for each in first]
     for inputs in (first, [*first, masks[0]]):
@@ -288,6 +299,15 @@ class Fused(nn.Module):
 def of_itself(module, x, number, *mask):
     '''One tensor for all inputs of a module, of which it has this number.'''
     return module(*[x] * number, *mask)
+
+
+def after_a_change(module, *inputs):
+    '''What a module returns for tensors that have changed since a first call, and for new ones with the same numbers.'''
+    module(*inputs)
+    for each in inputs:
+        each.copy_(each.flip(-1))
+    results = [module(*inputs), module(*[each.clone() for each in inputs])]
+    return [list(result) if isinstance(result, (tuple, list)) else [result] for result in results]
 
 
 def missing(module, x):

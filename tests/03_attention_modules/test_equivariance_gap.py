@@ -2,7 +2,7 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_model_kept, points
+from gradekit.checks import assert_close, assert_model_kept, assert_seed_kept, points
 
 
 @points(3, see="Does the order of the tokens matter?")
@@ -76,9 +76,9 @@ def test_a_float_at_least_0(student, helper):
 
 @points(1)
 def test_inputs_unchanged(student, draw, helper):
-    """`x` and `order` keep their values."""
-    call = student.call(
-        "equivariance_gap", helper.RunningSum(), draw.normal(2, 4, 3), torch.tensor([2, 0, 3, 1])
-    )
+    """`x` and `order` keep their values, and the random seed is not set."""
+    given = helper.RunningSum(), draw.normal(2, 4, 3), torch.tensor([2, 0, 3, 1])
+    call = student.call("equivariance_gap", *given)
     assert not call.changed, "You changed x or order in place. Make new tensors instead."
     assert isinstance(call.value, float | torch.Tensor), "`equivariance_gap` returned no number."
+    assert_seed_kept(lambda seed: student.call("equivariance_gap", *given, seed=seed))

@@ -23,6 +23,8 @@ RIGHT = [
         ATTENTION + MASKED.format(-1),
         # rounds differently when later tokens change
         "return x.sum(dim=1, keepdim=True) - (x.flip(1).cumsum(dim=1).flip(1) - x)",
+        # rounds to a 4096th, but less than the text allows
+        "return (x.sum(dim=1, keepdim=True) + 2048) - (x.flip(1).cumsum(dim=1).flip(1) - x + 2048)",
         # doesn't depend on the token itself, nor on any but the one before
         "return torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], dim=1)",
         "return x.cummax(dim=1).values[..., :1]",

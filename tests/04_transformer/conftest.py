@@ -431,6 +431,7 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
     ones |= {f"{attention}.w_o.weight": torch.zeros(6, 6) for attention in attentions}
     ones |= {"feed_forward.linear2.bias": torch.zeros(6)}
     inputs = [part.repeat(4, 1, 1) for part in (x, *others)]
+    layer, _ = make_layer(kind, 6, 3, 20, norm_first=True, dropout=0.75)
     for one in [*attentions, "feed_forward"]:  # the only sublayer that adds something other than 0
         own = {f"{attention}.w_o.bias": torch.full((6,), float(attention == one)) for attention in attentions}
         own |= {"feed_forward.linear2.weight": torch.full((6, 20), float(one == "feed_forward") / 20)}
@@ -444,8 +445,8 @@ def assert_drops(reference, make_layer, idle, /, kind, name, x, *others):
             )
         if one != "feed_forward":  # its hidden entries are dropped, too
             kept, context = added[added != 0], f"in training, minus {name}, where {one} returned 1"
-            context += " and dropout=0.5 left it,"
-            assert_close(kept, torch.full_like(kept, 2.0), name="output", context=context, atol=ATOL)
+            context += " and dropout=0.75 left it,"
+            assert_close(kept, torch.full_like(kept, 4.0), name="output", context=context, atol=ATOL)
     layer, _ = make_layer(kind, 6, 3, 20, dropout=0.5)
     if names := ", ".join(idle.without_dropout(layer, x)):
         fail(f"Nothing is dropped inside {names}. Pass the dropout probability on.")

@@ -53,17 +53,17 @@ def test_pads_are_hidden(reference, make_stack):
             context=f"of real tokens with pad_idx={pad_idx}",
             key=f"memory of real tokens, less that of your own layers with the mask (pad {pad_idx})",
         )
-        memory, right = encoder(src[:1])[0], steps(src[:1], real[:1].unsqueeze(1))
-        context = f"of the real tokens of one sequence with padding, pad_idx={pad_idx}, compared with your own layers,"
-        assert_close(memory[real[:1]], right[real[:1]], name="memory", context=context, atol=ATOL)
-        src, real = src.flip(0), real.flip(0)
+        turned, seen = src.flip(0), real.flip(0)
         reference.assert_same(
-            encoder(src)[0][real],
-            steps(src, real.unsqueeze(1))[real],
+            encoder(turned)[0][seen],
+            steps(turned, seen.unsqueeze(1))[seen],
             rule="The next batch must get its own padding mask",
             name="memory",
             context=f"of real tokens with pad_idx={pad_idx}",
         )
+        memory, right = encoder(src[:1])[0], steps(src[:1], real[:1].unsqueeze(1))
+        context = f"of the real tokens of one sequence with padding, pad_idx={pad_idx}, compared with your own layers,"
+        assert_close(memory[real[:1]], right[real[:1]], name="memory", context=context, atol=ATOL)
 
 
 @points(2)

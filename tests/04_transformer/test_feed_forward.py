@@ -79,18 +79,21 @@ def test_dropout(student, reference, draw, renew):
     assert_close(half.eval()(x), network(x), name="output", context="after eval(), with dropout")
     assert not half.train()(x).allclose(network(x)), "With dropout=0.5, nothing is dropped in training."
 
-    network = student.FeedForward(8, 32, dropout=0.5)
+    network = student.FeedForward(8, 32, dropout=0.75)
     # with these weights and inputs each hidden entry is 1, and the first eight are the output
     weights = {"linear1.weight": torch.ones(32, 8) / 8, "linear2.weight": torch.eye(8, 32)}
     weights |= {"linear1.bias": torch.zeros(32), "linear2.bias": torch.zeros(8)}
     dropped = network.load_state(weights, strict=False).train()(torch.ones(4, 6, 8))
-    assert_dropped_singly(dropped, name="hidden vector", context="of 4 sequences of 6 positions in training")
+    context = "of 4 sequences of 6 positions in training"
+    assert_dropped_singly(dropped, name="hidden vector", context=context)
     assert not dropped.equal(network(torch.ones(4, 6, 8), seed=1)), (
         "Two calls in training drop the same entries. Draw in each call which ones are dropped, as `nn.Dropout` does."
     )
     kept = dropped[dropped != 0]
-    context = "in training with dropout=0.5, where a hidden entry was 1 and is not dropped,"
-    assert_close(kept, torch.full_like(kept, 2.0), name="output", context=context)
+    context = "in training with dropout=0.75, where a hidden entry was 1 and is not dropped,"
+    assert_close(kept, torch.full_like(kept, 4.0), name="output", context=context)
+    dropped, context = network(torch.ones(4, 6, 8), no_grad=True), "in training under `torch.no_grad()`"
+    assert_dropped_singly(dropped, name="hidden vector", context=context)
 
 
 @points(1, see="The feed-forward network")

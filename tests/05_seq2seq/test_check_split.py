@@ -5,8 +5,9 @@ Every check also needs the right ones to be accepted, so a test that rejects eve
 
 import splits
 
-from gradekit.checks import judge, points
+from gradekit.checks import in_kernel, judge, points
 
+functions = in_kernel(splits.RIGHT[0].source)
 rejects = judge("check_split", "split", splits.RIGHT, wrong=splits.wrong)
 
 
@@ -35,9 +36,10 @@ def test_counted(rejects):
 
 
 @points(4)
-def test_random(rejects):
-    """It accepts correct functions, and rejects those that hold out the same sequences in every call, or never hold out some of them."""
+def test_random(rejects, functions, assert_sets_no_seed):
+    """It accepts correct functions, and rejects those that hold out the same sequences in every call, or never hold out some of them; it sets no seed."""
     rejects()
+    assert_sets_no_seed("check_split", functions.get("split"))
 
 
 @points(4)

@@ -64,12 +64,16 @@ def test_no_held_out_source(student, reference, sources):
         f"If 4 3 and 6 7 are held out, and 3 4, 7 6 7, 6 7 7, 6 and 7 6 are drawn, too, the sources should be {right}, but are {found}. "
         "It doesn't matter whether an answer is held out."
     )
-    drawn = [[31, 2], [3, 12], [3, 1, 2], [7, 7]]
-    batch = student.fresh_batch(sources.Stream(drawn), sources.get("answer"), 3, sources.as_set([[31, 2]]))
-    found = sorted([number for number in row if number] for row in batch[0].tolist())
-    assert found == [[3, 1, 2], [3, 12], [7, 7]], (
-        f"If 31 2 is held out, and 3 12, 3 1 2 and 7 7 are drawn, too, these should be the sources, but they are {found}."
-    )
+    for out, others in [
+        ([31, 2], [[3, 1, 2], [3, 12], [7, 7]]),
+        ([5, 6, 7, 8, 9, 3, 4], [[5, 6], [5, 6, 7, 8], [5, 6, 7, 8, 9, 3, 5]]),
+    ]:
+        stream = sources.Stream([others[1], out, others[0], others[2]])
+        batch = student.fresh_batch(stream, sources.get("answer"), 3, sources.as_set([out]))
+        found = sorted([number for number in row if number] for row in batch[0].tolist())
+        assert found == others, (
+            f"If {out} is held out, and {others} are drawn, too, these should be the sources, but they are {found}."
+        )
 
 
 @points(1, see="Learned or memorized?")

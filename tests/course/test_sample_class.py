@@ -205,6 +205,15 @@ def test_a_file_with_50_MB_of_output_leaves_a_small_page(graded):
     assert len(graded.page(ODD, "prints-50-MB")) < 2_000_000
 
 
+def test_no_other_page_is_larger_than_150_kB(graded):
+    pages = [
+        (name, sample.student, graded.page(name, sample.student))
+        for name, sample in graded.every()
+        if sample.status != "missing" and sample.student != "prints-50-MB"
+    ]
+    assert [(*which, len(page)) for *which, page in pages if len(page.encode()) > 150_000] == []
+
+
 def test_pytest_on_one_submission_gives_the_same_points_as_nbgrader(graded, monkeypatch):
     """Every sample that could be graded, through `pytest tests/<assignment> --submission PATH`."""
     differing = {}

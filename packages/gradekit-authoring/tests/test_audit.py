@@ -25,6 +25,16 @@ def test_a_course_in_order_has_no_problems(tiny_course):
     assert "#" in text
 
 
+def test_a_check_with_an_error_of_its_own_is_named_by_an_audit_in_several_processes(tiny_course):
+    checks = tiny_course.checks.read_text()
+    tiny_course.checks.write_text(checks.replace("(student", "(student, fails"))
+    tiny_course.checks.with_name("conftest.py").write_text(
+        "import pytest\n\n\n@pytest.fixture\ndef fails():\n    return nothing\n"
+    )
+    with pytest.raises(CourseError, match=r"A check is at fault.*NameError: name 'nothing' is not defined"):
+        run_audit(tiny_course.assignment, workers=2)
+
+
 BROKEN = """
 from gradekit.checks import Mistake
 

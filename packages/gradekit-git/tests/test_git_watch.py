@@ -395,7 +395,7 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
 
 
 def test_a_process_for_fetching_that_ends_is_named_and_started_again(students, monkeypatch):
-    monkeypatch.setattr("gradekit_git.way._AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr("gradekit_watch.way_process.AGAIN_SECONDS", 0.2)
     students.student("ada")
     source = open_way(
         RunningCourse.open(students.course.root), students.course.root / "roster.csv", {}
@@ -418,6 +418,7 @@ def test_settings_that_can_not_work_are_named_before_anything_is_fetched(student
     students.student("ada")
     for line, words in {
         "c.GitHandIns.intervall = 5": "there is no setting c.GitHandIns.intervall. Did you mean `interval`?",
+        "c.GitHandIns.interval = 0": "c.GitHandIns: The value of the 'interval' trait",
         'c.GitHandIns.report = "github"': "needs the host that the token is for",
         'c.GitHandIns.returned = "../elsewhere"': "must be a folder of the course",
         'c.GitHandIns.webhook = "127.0.0.1:1"': "needs a secret of at least 16 characters",

@@ -6,6 +6,7 @@ import http.client
 import json
 import socket
 import time
+from urllib.parse import urlencode
 
 import pytest
 
@@ -23,7 +24,11 @@ def pushed():
 
 @pytest.fixture
 def endpoint(pushed):
-    server = listen("127.0.0.1:0", SECRET, pushed.append)
+    def note(addresses):
+        pushed.append(addresses)
+        return any("ada" in address for address in addresses)
+
+    server = listen("127.0.0.1:0", SECRET, note)
     yield server
     server.shutdown()
     server.server_close()
@@ -34,12 +39,16 @@ def signed(body: bytes, secret: str = SECRET) -> str:
 
 
 def send(endpoint, body: bytes = BODY, method: str = "POST", **headers: str) -> int:
+    return answer_to(endpoint, body, method, **headers)[0]
+
+
+def answer_to(endpoint, body: bytes = BODY, method: str = "POST", **headers: str) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", endpoint.server_address[1], timeout=20)
     connection.request(method, "/", body, {name.replace("_", "-"): value for name, value in headers.items()})
     answer = connection.getresponse()
-    answer.read()
+    text = answer.read()
     connection.close()
-    return answer.status
+    return answer.status, text
 
 
 @pytest.mark.parametrize(
@@ -52,6 +61,24 @@ def test_a_signed_push_makes_it_look_once(endpoint, pushed, header):
     for _ in range(3):
         assert send(endpoint, **{name: prefix + signed(BODY)}) == 202
     assert pushed == [["https://git.example.edu/ada.git"]]
+
+
+def test_a_form_is_read_as_well_since_github_sends_one_unless_told_otherwise(endpoint, pushed):
+    form = urlencode({"payload": BODY.decode()}).encode()
+    assert send(endpoint, form, X_Hub_Signature_256="sha256=" + signed(form)) == 202
+    assert pushed == [["https://git.example.edu/ada.git"]]
+
+
+def test_the_answer_which_hosts_show_says_what_came_of_it(endpoint):
+    other = BODY.replace(b"ada", b"bob")
+    for body, secret, said in [
+        (BODY, "another secret!!", b"the signature is not that of this body"),
+        (BODY, SECRET, b"looked at soon"),
+        (BODY, SECRET, b"received before"),
+        (other, SECRET, b"names no repository of the list"),
+    ]:
+        _, answer = answer_to(endpoint, body, X_Hub_Signature_256="sha256=" + signed(body, secret))
+        assert said in answer
 
 
 @pytest.mark.parametrize(

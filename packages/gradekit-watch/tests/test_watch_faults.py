@@ -45,19 +45,6 @@ def refused(out: str) -> list[str]:
     return [line for line in out.splitlines() if "refused: " in line or "not graded: " in line]
 
 
-@pytest.mark.parametrize("name", ["collect", "release_feedback"])
-def test_an_exchange_that_is_not_a_folder_is_refused_in_a_sentence_that_says_what_to_do(
-    exchange, name, capfd
-):
-    kind = f"Exchange{name.title().replace('_', '')}"
-    exchange.settings(f"c.ExchangeFactory.{name} = 'nbgrader.exchange.abc.{kind}'")  # what others derive from
-    folder = exchange.hand_in("ada")
-    assert exchange.watch() == 2
-    sentence = "which has no folder that can be watched: use --folder, and collect and release with nbgrader"
-    assert sentence in capfd.readouterr().err
-    assert folder.is_dir()
-
-
 @pytest.mark.slow
 def test_hand_ins_that_are_refused_hold_up_nobody(exchange, capfd):
     exchange.hand_in("..")

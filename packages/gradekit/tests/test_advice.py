@@ -406,7 +406,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun | tuple[Situation |
     ("gradekit_authoring/new/__init__.py", "gradekit new NAME"): Elsewhere(f"{AUTHORING}/test_new.py"),
     ("gradekit_authoring/samples.py", "gradekit demo FOLDER"): Elsewhere("test_starting.py"),
     ("gradekit_authoring/doctor.py", "gradekit init"): Elsewhere("test_starting.py"),
-    ("cli/starting.py", "gradekit help {}"): Elsewhere("test_starting.py"),
+    ("cli/help.py", "gradekit help {}"): Elsewhere("test_starting.py"),
     ("gradekit_authoring/cli/learning.py", "nbgrader db student remove {} --force"): Elsewhere(
         f"{AUTHORING}/test_learning.py"
     ),

@@ -12,7 +12,7 @@ import pytest
 
 import gradekit
 from gradekit.cli import main
-from gradekit.cli.starting import _topics
+from gradekit.cli.help import _topics
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 from gradekit_authoring.cli.learning import has_desktop

@@ -115,7 +115,7 @@ class Holder:
     @staticmethod
     def _hold(pipe, course):
         pipe.send("begun")
-        with course.alone():
+        with course.write_lock():
             pipe.send("held")
             pipe.recv()
 

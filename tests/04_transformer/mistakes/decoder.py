@@ -52,7 +52,9 @@ wrong.costs(TWO_MASKS)
 
 wrong.about("test_pads_of_the_target_are_hidden")
 wrong("target_padding_visible", BOTH_MASKS, "target_mask = causal")
-wrong.says("The padding of the target is visible: your target mask is only causal.")
+wrong.says(
+    "Padding in the target is visible to the tokens after it: the causal mask hides it only from those before it. Hide it as a key."
+)
 wrong("padding_on_the_query_axis", BOTH_MASKS, "target_mask = padding.transpose(1, 2) & causal")
 wrong.says("Your padding mask hides padding on the query axis. Hide it as keys, on the last axis.")
 wrong("position_0_always_visible", BOTH_MASKS, f"{BOTH_MASKS}\n        target_mask[:, :, 0] = True")

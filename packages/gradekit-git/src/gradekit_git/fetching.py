@@ -16,19 +16,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
-from gradekit.course.operating_system import locked_file
 from gradekit.course.printing import defused
 from gradekit_git.hosts import Host, HostError
 from gradekit_git.looking import Looker, assignments_in
 from gradekit_git.roster import Repository, read_roster, same_remote
 from gradekit_git.settings import Job
-from gradekit_git.store import GitStore, Problem, Seen
+from gradekit_git.store import GitStore, Seen
 from gradekit_watch.bounded_http import BoundedRequest, BoundedServer, listening
 from gradekit_watch.course_settings import run_job
-from gradekit_watch.hand_in_store import in_utc, log_line
+from gradekit_watch.hand_in_store import Problem, in_utc, log_line
+from gradekit_watch.way_process import held_lock
 
 _TICK = 0.1
 #: the longest between two looks at a repository that can't be fetched
@@ -36,8 +37,6 @@ _LONGEST_PAUSE = 900.0
 #: between two looks that webhooks ask for
 _SHORTEST_PAUSE = 5.0
 _SEND_PAUSE, _LONGEST_SEND_PAUSE = 10.0, 3600.0
-#: an earlier process needs this long to notice that its parent was killed, and to end
-_LOCK_SECONDS = 90.0
 _ROW = ("student", "assignment", "remote", "branch", "commit", "first seen", "looked", "state")
 #: what GitHub and Forgejo call the HMAC-SHA256 of the body
 _SIGNATURES = ("X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature")
@@ -67,10 +66,12 @@ class Rounds:
         self._lock = threading.Lock()
         self.own_problems: list[Problem] = []
 
-    def pushed(self, addresses: Sequence[str]) -> None:
-        """Look at the repositories with these addresses soon."""
+    def pushed(self, addresses: Sequence[str]) -> bool:
+        """Look at the repositories with these addresses soon; returns whether there are any."""
+        asked = {same_remote(address) for address in addresses[:3]}
         with self._lock:
-            self._asked |= {same_remote(address) for address in addresses[:3]}
+            self._asked |= asked
+        return any(same_remote(each.remote) in asked for each in list(self._repositories))
 
     def step(self) -> None:
         """Begin the looks that are due, and take in the results of others."""
@@ -249,20 +250,10 @@ def do_job(job: Job) -> int:
     return 0
 
 
-def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:
-    """The lock of a process whose parent is this one; None if an earlier process keeps it."""
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while time.monotonic() < deadline and os.getppid() == parent:
-        with contextlib.suppress(BlockingIOError):
-            return locked_file(path, wait=False)
-        time.sleep(_TICK)
-    return None
-
-
 class Webhook(BoundedServer):
     """Listens for pushes, and calls `pushed` with the addresses of the repository in each."""
 
-    def __init__(self, address: str, secret: str, pushed: Callable[[list[str]], None]) -> None:
+    def __init__(self, address: str, secret: str, pushed: Callable[[list[str]], bool]) -> None:
         self.secret, self.pushed = secret.encode(), pushed
         self._seen: OrderedDict[bytes, None] = OrderedDict()
         self._lock = threading.Lock()
@@ -290,10 +281,16 @@ class _Request(BoundedRequest):
             return self.answer(413)
         body = self.rfile.read(length)
         if len(body) != length or not self._is_signed(body):
-            return self.answer(403)
-        if self.server.is_new(body):
-            self.server.pushed(_addresses_in(body))
-        return self.answer(202)
+            return self._say(403, "the signature is not that of this body with the secret of c.GitHandIns")
+        if not self.server.is_new(body):
+            return self._say(202, "the same was received before")
+        if not self.server.pushed(_addresses_in(body)):
+            return self._say(202, "it names no repository of the list")
+        return self._say(202, "the repository is looked at soon")
+
+    def _say(self, code: int, sentence: str) -> None:
+        """Hosts show the answer with each delivery."""
+        self.answer(code, json.dumps({"message": sentence}).encode())
 
     def _is_signed(self, body: bytes) -> bool:
         expected = hmac.new(self.server.secret, body, hashlib.sha256).hexdigest().encode()
@@ -302,16 +299,17 @@ class _Request(BoundedRequest):
 
 
 def _addresses_in(body: bytes) -> list[str]:
-    """The addresses of the repository that a push is about."""
+    """The addresses of the repository that a push is about: in JSON, which GitHub puts into a form unless it is told otherwise."""
     try:
-        found = json.loads(body)["repository"]
+        form = parse_qs(body.decode()) if body.startswith(b"payload=") else {}
+        found = json.loads(form["payload"][0] if form else body)["repository"]
         names = ("clone_url", "ssh_url", "html_url")
         return [found[name] for name in names if isinstance(found.get(name), str)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
 
 
-def listen(address: str, secret: str, pushed: Callable[[list[str]], None]) -> Webhook:
+def listen(address: str, secret: str, pushed: Callable[[list[str]], bool]) -> Webhook:
     """Start listening in a thread of its own.
 
     Raises:

@@ -13,9 +13,9 @@ from gradekit_watch.course_settings import (
     WayJob,
     job_values,
     require_inside,
-    require_known,
     require_listen,
     secret_in,
+    settings_of,
 )
 
 
@@ -55,8 +55,7 @@ class GitHandIns(Configurable):
         Raises:
             CourseError: one is unknown, or two don't belong together.
         """
-        require_known(cls, course)
-        settings = cls(config=course.config)
+        settings = settings_of(cls, course)
         for name in ("report", "token_file"):
             if getattr(settings, name) and not settings.host.startswith(("https://", "http://127.0.0.1:")):
                 raise CourseError(

@@ -56,15 +56,6 @@ class Seen(Struct):
     note: str = ""
 
 
-class Problem(Struct, frozen=True):
-    """A repository or a row of the roster without hand-ins, and why."""
-
-    name: str
-    reason: str
-    student: str = ""
-    assignment: str = ""
-
-
 class Outgoing(Struct, frozen=True):
     """A result that is to be sent to the host of a repository."""
 
@@ -82,7 +73,6 @@ class GitStore(HandInStore[Fetched, Outgoing]):
         super().__init__(root, name, Fetched, Outgoing)
         self.not_sent = self.folder / "not-sent"
         self.log = self.folder / "fetching.log"
-        self._problems: list[Problem] | None = None
 
     def add(self, fetched: Fetched, files: Iterable[tuple[str, bytes]]) -> None:
         """Store a hand-in: in a new folder, even for the same commit, since the branch may have been moved back to it.
@@ -97,16 +87,6 @@ class GitStore(HandInStore[Fetched, Outgoing]):
 
     def see(self, repository: Repository, seen: Seen) -> None:
         write_json(self._seen_path(repository), seen)
-
-    @property
-    def problems(self) -> list[Problem]:
-        return read_json(self.folder / "problems.json", list[Problem]) or []
-
-    def set_problems(self, problems: list[Problem]) -> None:
-        if problems != self._problems:
-            write_json(self.folder / "problems.json", problems)
-            self._problems = problems
-            self.touch()
 
     def _seen_path(self, repository: Repository) -> Path:
         at = (

@@ -1,19 +1,14 @@
 """The way by Git: the source of hand-ins that were fetched, and the sink for results and pages."""
 
-import contextlib
 import json
 import shutil
 import subprocess
-import sys
-import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-
-import msgspec
 
 from gradekit.attempts import AttemptRecord, Shows
 from gradekit.course import CourseError
@@ -27,13 +22,11 @@ from gradekit_git.roster import read_roster
 from gradekit_git.settings import GitHandIns, job_for
 from gradekit_git.store import Fetched, GitStore, Outgoing
 from gradekit_watch.course_settings import WayJob
-from gradekit_watch.hand_in_store import StoredSource, in_utc
+from gradekit_watch.hand_in_store import in_utc
+from gradekit_watch.way_process import ProcessSource, end_process
 from gradekit_watch.ways import HandIn, Look, PageOf, Refusal, Sink, Way
 
 RESULT_FILE = "result.json"
-#: a process that fetches and ends is started again after this many seconds
-_AGAIN_SECONDS = 30.0
-_END_SECONDS = 5.0
 _DELIVER_SECONDS = 120.0
 #: if not all points are whole, they are counted in hundredths
 _PARTS = 100
@@ -65,7 +58,7 @@ def open_way(course: RunningCourse, roster: Path, given: dict[str, str]) -> Way:
     return Way(GitSource(course, store, jobs, reports), GitSink(course, store, settings.returned, reports))
 
 
-class GitSource(StoredSource[Fetched]):
+class GitSource(ProcessSource[Fetched]):
     """Hand-ins that the process that fetches has stored.
 
     Args:
@@ -79,51 +72,34 @@ class GitSource(StoredSource[Fetched]):
     def __init__(
         self, course: RunningCourse, store: GitStore, jobs: Mapping[str, WayJob], reports: bool = False
     ) -> None:
-        super().__init__(course, store)
-        self._store, self._jobs, self._reports = store, jobs, reports
+        super().__init__(course, store, jobs)
+        self._store, self._reports = store, reports
         self.place = Path(jobs["watch"].roster)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._again = 0.0
         self._once = False
 
     def start(self, once: bool) -> None:
         self._once = once
-        if once:
-            self._process = self._started("once")
-            if code := self._process.wait():
-                raise CourseError(f"the repositories could not be fetched ({code}): see {self._store.log}")
-            self._process = None
-        else:
-            self._process = self._started("watch")
+        if not once:
+            return super().start(once)
+        if code := self._started("once").wait():
+            raise CourseError(f"the repositories could not be fetched ({code}): see {self._store.log}")
 
     def close(self) -> None:
-        if self._process is not None:
-            _stop(self._process)
-            self._process = None
+        super().close()
         if self._once and self._reports and self._store.outgoing():
             process = self._started("deliver")
             try:
                 process.wait(_DELIVER_SECONDS)
             except subprocess.TimeoutExpired:
-                _stop(process)  # what is left is sent by the next command
-
-    def changed(self) -> bool:
-        self._keep_fetching()
-        return super().changed()
+                end_process(process)  # what is left is sent by the next command
 
     def look(self) -> Look:
         look = super().look()
-        for problem in self._store.problems:
-            look.refused.append(
-                Refusal(self.place, problem.reason, problem.student, problem.assignment, problem.name)
-            )
-        log = self._store.log
-        if self._process is not None and self._process.poll() is not None:
-            look.refused.append(Refusal(self.place, f"{self.ended}: see {log}", name=self.what))
         if self._store.not_sent.is_dir() and (count := len(list(self._store.not_sent.iterdir()))):
             place, outbox = quoted(self._store.not_sent), quoted(self._store.outbox)
             reason = (
-                f"refused by the host: see {log}; to send again what it takes now, `mv {place}/* {outbox}`"
+                f"refused by the host: see {self._store.log}; to send again what it takes now, "
+                f"`mv {place}/* {outbox}`"
             )
             look.refused.append(Refusal(self.place, reason, name=counted(count, "result")))
         return look
@@ -136,31 +112,6 @@ class GitSource(StoredSource[Fetched]):
         before = fetched.not_before if fetched else None
         since = f"it was not there yet at {in_utc(before)}; " if before else ""
         return since + super().accepting(hand_in)
-
-    def _keep_fetching(self) -> None:
-        """Start the process again if it has ended, but not at once."""
-        if self._process is None or self._process.poll() is None:
-            return
-        if not self._again:
-            self._again, self._look_again = time.monotonic() + _AGAIN_SECONDS, True
-        elif time.monotonic() >= self._again:
-            self._process, self._again, self._look_again = self._started("watch"), 0.0, True
-
-    def _started(self, mode: str) -> "subprocess.Popen[bytes]":
-        self._store.log.parent.mkdir(parents=True, exist_ok=True)
-        with self._store.log.open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", self.module],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C ends the hand-ins under way first
-                cwd="/",
-            )
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError), process.stdin as job:
-            job.write(msgspec.json.encode(self._jobs[mode]))
-        return process
 
 
 class GitSink(Sink):
@@ -206,15 +157,6 @@ class GitSink(Sink):
 
     def _fetched(self, page: PageOf) -> Fetched | None:
         return self._store.at(page.student, page.assignment, page.record.handed_in)
-
-
-def _stop(process: "subprocess.Popen[bytes]") -> None:
-    process.terminate()
-    try:
-        process.wait(_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def result_document(

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TextIO, TypeVar
 
 import msgspec
 from msgspec import Struct
+from traitlets import TraitError
 from traitlets.config import Configurable
 
 from gradekit.course import CourseError
@@ -24,6 +25,7 @@ from gradekit.nbgrader_plugin.course_folders import usable_name
 from gradekit_watch.hand_in_store import log_line
 
 _Job = TypeVar("_Job")
+_Settings = TypeVar("_Settings", bound=Configurable)
 
 
 class WayJob(Struct, frozen=True):
@@ -71,14 +73,22 @@ def run_job(kind: type[_Job], do: Callable[[_Job], int]) -> NoReturn:
         os._exit(code)
 
 
-def require_known(cls: type[Configurable], course: RunningCourse) -> None:
-    """Raise CourseError if a setting is unknown."""
+def settings_of(cls: type[_Settings], course: RunningCourse) -> _Settings:
+    """The settings of a course for this class.
+
+    Raises:
+        CourseError: one is unknown, or has a wrong value.
+    """
     known = cls.class_trait_names(config=True)
     for name in course.config.get(cls.__name__, {}):
         if name not in known:
             raise CourseError(
                 f"{course.last_file}: there is no setting c.{cls.__name__}.{name}{did_you_mean(name, known)}"
             )
+    try:
+        return cls(config=course.config)
+    except TraitError as error:
+        raise CourseError(f"{course.last_file}, c.{cls.__name__}: {error}") from error
 
 
 def require_listen(cls: type[Configurable], course: RunningCourse, name: str, value: str) -> None:

@@ -24,10 +24,37 @@ from traitlets.config import Config
 
 from gradekit.course import CourseError
 from gradekit.course.printing import quoted
+from gradekit.grading.running_course import RunningCourse
+from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit_watch.arrivals import Inbound
 from gradekit_watch.ways import HandIn, PageOf, Sink
 
 _REPLACED, _REMOVED = "replaced", "removed"
+
+
+def configured_class(course: RunningCourse, name: str) -> type[Any]:
+    """The class that `ExchangeFactory` is configured to use.
+
+    Raises:
+        CourseError: it can't be imported.
+    """
+    try:
+        found: type[Any] = getattr(ExchangeFactory(config=course.config), name)
+    except Exception as error:  # what its module raises
+        raise CourseError(
+            f"{course.last_file}: c.ExchangeFactory.{name} can't be used: {reason_of(error)}"
+        ) from error
+    return found
+
+
+def is_folder(course: RunningCourse) -> bool:
+    """Whether hand-ins and pages go through the folder of nbgrader's own exchange.
+
+    Raises:
+        CourseError: a class can't be imported.
+    """
+    kinds = {"collect": ExchangeCollect, "release_feedback": ExchangeReleaseFeedback}
+    return all(issubclass(configured_class(course, name), kind) for name, kind in kinds.items())
 
 
 class CollectOne(ExchangeCollect):
@@ -71,15 +98,8 @@ class ExchangeOf:
     folders: CourseDirectory
     log: Logger
 
-    def require_folders(self) -> None:
-        """Raise CourseError if this exchange isn't a folder, or has no name for the course."""
-        for name, kind in {"collect": ExchangeCollect, "release_feedback": ExchangeReleaseFeedback}.items():
-            configured = getattr(ExchangeFactory(config=self.config), name)
-            if not issubclass(configured, kind):
-                raise CourseError(
-                    f"c.ExchangeFactory.{name} is {configured.__module__}.{configured.__qualname__}, which has no "
-                    "folder that can be watched: use --folder, and collect and release with nbgrader"
-                )
+    def require_name(self) -> None:
+        """Raise CourseError if the course has no name for its folder."""
         if not self.folders.course_id:
             raise CourseError(
                 "the exchange has a folder for each course, and this course has no name: set "

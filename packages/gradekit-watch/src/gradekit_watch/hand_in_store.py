@@ -54,6 +54,15 @@ class Kept(Struct, frozen=True):
         return None
 
 
+class Problem(Struct, frozen=True):
+    """Something without a hand-in, such as a repository or a page, and why."""
+
+    name: str
+    reason: str
+    student: str = ""
+    assignment: str = ""
+
+
 class RequestRefused(Exception):
     """A request is refused, with the status of the answer and one sentence without its full stop."""
 
@@ -79,11 +88,12 @@ class HandInStore(Generic[_Kept, _Out]):
         self.hand_ins = self.folder / "hand-ins"
         self.unfinished = self.folder / "unfinished"
         self.outbox = self.folder / "outbox"
-        self.lock = self.folder / "lock"
+        self.lock, self.log = self.folder / "lock", self.folder / "log"
         self._changed = self.folder / "changed"
         self._kept, self._out = kept, out
         self._taking = threading.Lock()
         self._read: dict[Path, _Kept] = {}
+        self._problems: list[Problem] | None = None
 
     def records(self) -> list[Path]:
         """The files with what is known of each hand-in."""
@@ -157,6 +167,16 @@ class HandInStore(Generic[_Kept, _Out]):
     def results_in(self, folder: Path) -> list[tuple[Path, _Out]]:
         paths = sorted(folder.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
         return [(path, found) for path in paths if (found := read_json(path, self._out))]
+
+    @property
+    def problems(self) -> list[Problem]:
+        return read_json(self.folder / "problems.json", list[Problem]) or []
+
+    def set_problems(self, problems: list[Problem]) -> None:
+        if problems != self._problems:
+            write_json(self.folder / "problems.json", problems)
+            self._problems = problems
+            self.touch()
 
     def show(self, files: Iterable[Path], place: Path) -> None:
         """Copy files into a folder, in one step, in place of those that are there."""
@@ -261,8 +281,11 @@ class StoredSource(Source, Generic[_Kept]):
         collected = self._course.submitted(hand_in.student, hand_in.assignment)
         with replacing(collected):
             shutil.copytree(hand_in.folder, collected)
-            time = f"{hand_in.handed_in:%Y-%m-%d %H:%M:%S.%f} UTC"
-            (collected / TIMESTAMP).write_text(time, encoding="utf-8")
+            (collected / TIMESTAMP).write_text(self.timestamp(hand_in), encoding="utf-8")
+
+    def timestamp(self, hand_in: HandIn) -> str:
+        """The text of its timestamp.txt."""
+        return f"{hand_in.handed_in:%Y-%m-%d %H:%M:%S.%f} UTC"
 
     def accepting(self, hand_in: HandIn) -> str:
         return (

@@ -48,8 +48,6 @@ BLOCKED_SECONDS = 5.0
 _IN_A_ROW = 20
 #: this many of these may have arrived after one for another assignment
 _BEFORE_OTHERS = 8
-#: with `once`, how long to wait for hand-ins that are not complete
-_ONCE_SECONDS = 15.0
 
 
 class Watch:
@@ -71,15 +69,18 @@ class Watch:
         """
         self._once = once
         with locked(self._watched.course.root), self._signals():
-            self._reports.say(EventKind.STARTED, f"watching {self._watched.source.place}")
+            self._reports.say(EventKind.STARTED, f"watching {self._watched.source.description}")
             self._name_unknown_rules()
             try:
                 self._watched.source.start(once)
                 begun = time.monotonic()
                 while not self._ending:
                     worked = self._guarded(self._step)
+                    begun = time.monotonic() if worked else begun
                     status, waited = self._reports.status, time.monotonic() - begun
-                    waits = status.incomplete and not status.blocked and waited < _ONCE_SECONDS
+                    waits = (
+                        status.incomplete and not status.blocked and waited < self._watched.source.patience
+                    )
                     if once and not (worked or waits):
                         break
                     self._reports.write()

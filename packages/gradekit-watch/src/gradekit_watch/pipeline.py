@@ -199,13 +199,13 @@ class Pipeline:
     `NotGraded` if this is about one hand-in, `NoPage` if it is graded by then, and `Blocked` if it is about all of them.
 
     Args:
-        heard: nbgrader's warnings, as they come.
+        warned: nbgrader's warnings, as they come.
     """
 
     def __init__(
-        self, course: RunningCourse, way: Way, rules: AttemptRules, history: History, heard: list[str]
+        self, course: RunningCourse, way: Way, rules: AttemptRules, history: History, warned: list[str]
     ) -> None:
-        self._course, self._rules, self._history, self._heard = course, rules, history, heard
+        self._course, self._rules, self._history, self._warned = course, rules, history, warned
         self._source, self._sink = way.source, way.sink
         self._writer = Writer(course)
         self._config = deepcopy(course.config)
@@ -217,13 +217,13 @@ class Pipeline:
         folders.student_id, folders.assignment_id = hand_in.student, hand_in.assignment
         folder = self._course.submitted(hand_in.student, hand_in.assignment)
         sentences: list[str] = []
-        with self._course.alone():
+        with self._course.write_lock():
             if self._source.keeps_all:
                 with self._failing_as(NotGraded, lambda: self._require_there(hand_in)):
                     self._require_unchanged(hand_in)
                     self._source.collect(hand_in)
-            sentences += self._heard
-            self._heard.clear()
+            sentences += self._warned
+            self._warned.clear()
             sentences += move_up(folder, self._course.assignment(hand_in.assignment).released_names())
             sentences += put_endings_right(str(folder), newest=not self._source.keeps_all)
             if hand_in.left_out:
@@ -275,7 +275,7 @@ class Pipeline:
         page = Path(folders.format_path(folders.feedback_directory, student, assignment))
         own = self._course.folders
         shown = Path(own.format_path(own.feedback_directory, student, assignment))
-        with self._failing_as(NoPage, self._require_sink), self._course.alone():
+        with self._failing_as(NoPage, self._require_sink), self._course.write_lock():
             if page.is_dir():  # otherwise, the process was killed after it had moved the page
                 self._sink.release(PageOf(student, assignment, record, page, folders))
                 shutil.rmtree(shown, ignore_errors=True)
@@ -303,7 +303,7 @@ class Pipeline:
         autograded = self._course.autograded(student, assignment)
         converter = FeedbackOne(autograded, coursedir=folders, config=self._config, log=self._course.log)
         try:
-            with self._course.alone():
+            with self._course.write_lock():
                 shows = self._shows(student, assignment)  # not later than the page is written, so never more
                 converter.start()
                 page = Path(folders.format_path(folders.feedback_directory, student, assignment))
@@ -373,7 +373,7 @@ class Pipeline:
         self, kind: type[NotGraded], require: Callable[[], None] = lambda: None
     ) -> Iterator[None]:
         """Turn errors into one of this kind, or into Blocked if they would affect everybody else, too."""
-        self._heard.clear()
+        self._warned.clear()
         try:
             yield
         except (NotGraded, Blocked):
@@ -388,7 +388,7 @@ class Pipeline:
             raise kind(printable(reason)) from error
 
 
-class Heard(logging.Handler):
+class NbgraderWarnings(logging.Handler):
     """Collects nbgrader's warnings, as sentences."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from gradekit.attempts import time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.operating_system import lock_for_this_process
-from gradekit.course.printing import printable
+from gradekit.course.printing import counted, printable
 
 _HOUR = 3600.0
 _SIGN_OF_LIFE = 60.0
@@ -180,7 +180,7 @@ def status_lines(status: WatchStatus, running: bool) -> list[str]:
     lines.append(f"waiting: {status.waiting}; still being copied: {status.incomplete}")
     lines += [f"on hold: {name}: {reason}" for name, reason in status.on_hold.items()]
     values = sorted(seconds for when, seconds in status.hour if when >= time.time() - _HOUR)
-    line = f"last hour: {len(values)} pages"
+    line = f"last hour: {counted(len(values), 'page')}"
     if values:
         line += f"; from hand-in to page {statistics.median(values):.1f} s (median), "
         line += f"{percentile(values, 0.99):.1f} s (99th percentile)"

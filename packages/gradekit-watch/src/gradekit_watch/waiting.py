@@ -21,8 +21,9 @@ from gradekit.grading.workers import LocalWorkers, local_workers
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.steps import RunChecks
 from gradekit_watch.arrivals import Submitted, time_of
-from gradekit_watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, put_all_back
-from gradekit_watch.pipeline import Deadlines, Heard, History, NotGraded, Pipeline
+from gradekit_watch.exchange import ExchangeOf, ExchangeSink, ExchangeSource, is_folder, put_all_back
+from gradekit_watch.pipeline import Deadlines, History, NbgraderWarnings, NotGraded, Pipeline
+from gradekit_watch.polled_exchange import open_polled_way
 from gradekit_watch.status import EventKind, ListedHandIn, Reports, last_listed
 from gradekit_watch.ways import HandIn, Look, OpensWay, Refusal, Sink, Way
 
@@ -102,8 +103,8 @@ class WatchedCourse:
 
     def __init__(self, course: RunningCourse, options: WatchOptions) -> None:
         self.course, self._options = course, options
-        heard = Heard()
-        way = self._way(heard)
+        warned = NbgraderWarnings()
+        way = self._way(warned)
         self.source, self.sink = way.source, way.sink
         self.rules = AttemptRules(config=course.config)
         plugin = second_chance_of(course.config)
@@ -114,12 +115,12 @@ class WatchedCourse:
         self.gradings = Gradings(course, options.grading)
         if options.grading.kernel_name:  # for the writers, too
             course.config.RunChecks.student_kernel = options.grading.kernel_name
-        self.pipeline = Pipeline(course, way, self.rules, self.history, heard.sentences)
+        self.pipeline = Pipeline(course, way, self.rules, self.history, warned.sentences)
         self.configuration = self._configuration_stamp()
 
     def repair(self) -> None:
         """Undo the unfinished steps of a command that was killed."""
-        with self.course.alone():
+        with self.course.write_lock():
             for assignment in self.course.layout.assignments():
                 put_all_back(self.course.folders, assignment.name)
 
@@ -173,16 +174,18 @@ class WatchedCourse:
         self.source.close()
         self.gradings.close()
 
-    def _way(self, heard: Heard) -> Way:
+    def _way(self, warned: NbgraderWarnings) -> Way:
         if self._options.way is not None:
             return self._options.way(self.course)
         if self._options.folder:
             place = self.course.root / self.course.folders.submitted_directory
             return Way(Submitted(self._submitted, place=place), Sink())
+        if not is_folder(self.course):
+            return open_polled_way(self.course, self._options.course_dir, self._options.assignments)
         log = logging.getLogger(__name__)
-        log.handlers, log.propagate = [heard], False
+        log.handlers, log.propagate = [warned], False
         exchange = ExchangeOf(self.course.config, self.course.folders, log)
-        exchange.require_folders()
+        exchange.require_name()
         return Way(ExchangeSource(exchange), ExchangeSink(exchange))
 
     def _require_exchange_for_rules(self) -> None:
@@ -286,6 +289,7 @@ class Waiting:
         self._given_up: dict[HandIn, tuple[Stamp, str]] = {}
         self._refused: dict[tuple[Path, str], str] = {}
         self._late: set[HandIn] = set()
+        self._away = ""
 
     def look_if_needed(self) -> bool:
         """Look if something may have arrived; true after a full look.
@@ -353,6 +357,7 @@ class Waiting:
         self.known = to_do
         self.queue.update(outstanding)
         self._refuse(look)
+        self._name_away(look.away)
         self._name_late(late - set(to_do))
         self._reports.status.incomplete = len(look.incomplete)
         self._count()
@@ -430,6 +435,14 @@ class Waiting:
         self._refused = {key: refusal.reason for key, refusal in now.items()}
         self._reports.status.refused = last_listed((_name_of(each), each.reason) for each in now.values())
 
+    def _name_away(self, away: str) -> None:
+        """Report that the place for hand-ins doesn't answer, and when it does again."""
+        if away and not self._away:
+            self._reports.fail(EventKind.WAITING, away)
+        elif self._away and not away:
+            self._reports.say(EventKind.RELOADED, "the exchange answers again")
+        self._away = away
+
     def _try_again(self) -> None:
         """Retry hand-ins that could not be graded, if the files of their assignment have changed."""
         names = {*self._broken, *(hand_in.assignment for hand_in in self._given_up)}
@@ -444,6 +457,8 @@ class Waiting:
         status = self._reports.status
         status.waiting = len(self.queue)
         status.on_hold = self._unknown | {name: reason for name, (_, reason) in self._broken.items()}
+        if self._away:
+            status.on_hold["new hand-ins"] = self._away
         status.not_graded = _all_listed((h, why) for h, (_, why) in self._given_up.items())
 
 

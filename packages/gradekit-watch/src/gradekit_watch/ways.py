@@ -71,11 +71,15 @@ class Refusal:
 
 @dataclass
 class Look:
-    """The hand-ins found: complete ones, refused ones, and the folders of those that are not complete yet."""
+    """The hand-ins found: complete ones, refused ones, and the folders of those that are not complete yet.
+
+    `away` says why there may be more, and that they are waited for; empty if there are no more.
+    """
 
     hand_ins: list[HandIn] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     incomplete: list[Path] = field(default_factory=list)
+    away: str = ""
 
     def add(self, folder: Path, found: HandIn | Refusal | None) -> None:
         if isinstance(found, HandIn):
@@ -107,12 +111,18 @@ class PageOf:
 class Source:
     """Where hand-ins arrive. Nothing that a student does there may keep another's from being found.
 
-    `place` is what the command says that it watches. If a source `keeps_all`, each hand-in stays as it was. Otherwise only a
-    student's last one is there, and its files change.
+    If a source `keeps_all`, each hand-in stays as it was. Otherwise only a student's last one is there, and its files
+    change. With `once`, the command waits `patience` seconds for what is not complete.
     """
 
     keeps_all = True
+    patience = 15.0
     place: Path
+
+    @property
+    def description(self) -> str:
+        """What the command says that it watches."""
+        return str(self.place)
 
     def start(self, once: bool) -> None:
         """Begin to look out for hand-ins; with `once`, return when everything that was handed in has arrived.

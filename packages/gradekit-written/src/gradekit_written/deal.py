@@ -233,7 +233,7 @@ def write_lists(
     for reading, answer in dealt.read(answers):
         page = f"{reading.grader}.html"
         kind, score, items, text, rubric = _FIRST, _IN_FORMGRADER, "", "", ""
-        with course.alone():
+        with course.write_lock():
             read = reader.read(answer)
         if reading.second:
             known = dealt.scores.get((answer.submission, answer.cell))

@@ -155,7 +155,7 @@ def _graded_by_hand(course: RunningCourse, assignment: Assignment) -> list[Writt
         for cell in assignment.released(name).cells
         if assignment.kind_of(name, cell) in (CellKind.TASK, CellKind.MANUAL)
     }
-    with course.alone(), course.gradebook() as gradebook:
+    with course.write_lock(), course.gradebook() as gradebook:
         columns = (Comment.notebook_id, BaseCell.name, Comment.manual_comment)
         texts = gradebook.db.query(*columns).join(BaseCell, BaseCell.id == Comment.cell_id)
         comments = {(notebook, cell): text or "" for notebook, cell, text in texts}

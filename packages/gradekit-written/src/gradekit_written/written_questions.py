@@ -126,7 +126,7 @@ def written_questions(
     """All questions that people grade, with the answers of the class and suggestions for each."""
     by_question: dict[tuple[str, str], list[AnswerText]] = {}
     answers, reader = answers_to_grade(course, assignment), AnswerReader(course, assignment)
-    with course.alone():
+    with course.write_lock():
         for answer in answers:
             found = AnswerText(answer, reader.read(answer))
             by_question.setdefault((answer.notebook, answer.cell), []).append(found)

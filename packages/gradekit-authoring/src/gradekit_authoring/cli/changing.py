@@ -132,7 +132,7 @@ def _revise(options: argparse.Namespace) -> int:
             f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {quoted(assignment.name)} --force`"
         )
     renamed = dict(_renamed(text) for text in options.rename)
-    with course.alone():
+    with course.write_lock():
         found = revised(course, assignment, renamed)
         if not found.changes:
             print_lines([f"{assignment.name}: the gradebook has these cells already."])

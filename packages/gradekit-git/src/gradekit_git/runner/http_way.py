@@ -10,7 +10,7 @@ from gradekit_git.looking import assignments_in
 from gradekit_git.runner.keys import read_keys
 from gradekit_git.store import GitStore
 from gradekit_git.way import GitSink, GitSource
-from gradekit_watch.course_settings import WayJob, job_values, require_inside, require_known, require_listen
+from gradekit_watch.course_settings import WayJob, job_values, require_inside, require_listen, settings_of
 from gradekit_watch.hand_in_store import StoredSource
 from gradekit_watch.ways import Way
 
@@ -32,8 +32,7 @@ class HttpHandIns(Configurable):
         Raises:
             CourseError: one is unknown or wrong.
         """
-        require_known(cls, course)
-        settings = cls(config=course.config)
+        settings = settings_of(cls, course)
         require_inside(cls, course, settings.returned)
         require_listen(cls, course, "listen", settings.listen)
         return settings

@@ -26,16 +26,16 @@ from gradekit.attempts import Attempts, Page, time_in_words
 from gradekit.course import CourseError
 from gradekit.course.files import file_stamp, write_atomically
 from gradekit.course.printing import printable
-from gradekit_git.fetching import held_lock
 from gradekit_git.looking import assignments_in
 from gradekit_git.runner.http_way import STORE, HttpJob
 from gradekit_git.runner.keys import SigningKey, read_keys
 from gradekit_git.runner.send import PLACE, signature
-from gradekit_git.store import Fetched, GitStore, Problem
+from gradekit_git.store import Fetched, GitStore
 from gradekit_git.way import RESULT_FILE
 from gradekit_watch.bounded_http import BoundedRequest, BoundedServer, listening
 from gradekit_watch.course_settings import run_job
 from gradekit_watch.hand_in_store import (
+    Problem,
     RequestRefused,
     files_digest,
     is_untouched,
@@ -44,6 +44,7 @@ from gradekit_watch.hand_in_store import (
     require_files,
 )
 from gradekit_watch.status import read_status
+from gradekit_watch.way_process import held_lock
 
 #: clocks may differ by this much
 _CLOCKS = 300.0

@@ -119,7 +119,7 @@ def _give_out(options: argparse.Namespace, course: "RunningCourse", assignment: 
             proven.append(one)
             bar.update()
     # another command may have given out pages meanwhile, so the key is read again
-    with course.alone(), changing_key(assignment) as key:
+    with course.write_lock(), changing_key(assignment) as key:
         wanted = {name: wanted[name] for name in students}
         given = give_pages(assignment, key, proven, wanted, tasks, options.questions, due, clock)
     problems += given.problems
@@ -171,7 +171,7 @@ def _collect(options: argparse.Namespace, course: "RunningCourse", assignment: "
             f"no pages of {assignment.name} were given out: `gradekit defend {assignment.name}`"
         )
     tasks = tasks_of(course, assignment, [])
-    with course.alone(), changing_key(assignment) as key:
+    with course.write_lock(), changing_key(assignment) as key:
         collected = collect_answers(course, assignment, key, options.answers, tasks)
         collected.left += take_off(course, assignment, key, options.share)
         path = write_outcomes(assignment, collected, class_table(course, assignment))

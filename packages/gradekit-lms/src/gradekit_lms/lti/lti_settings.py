@@ -8,7 +8,7 @@ from traitlets.config import Configurable
 
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit_watch.course_settings import require_known, require_listen
+from gradekit_watch.course_settings import require_listen, settings_of
 
 _NEEDED = ("client_id", "auth_login_url", "auth_token_url", "key_set_url", "deployment_ids")
 _KNOWN = {*_NEEDED, "auth_audience", "context_ids"}
@@ -53,8 +53,7 @@ class LtiHandIns(Configurable):
         Raises:
             CourseError: one is unknown, wrong or missing.
         """
-        require_known(cls, course)
-        settings = cls(config=course.config)
+        settings = settings_of(cls, course)
         require_listen(cls, course, "listen", settings.listen)
         reason = settings._wrong()
         if reason:

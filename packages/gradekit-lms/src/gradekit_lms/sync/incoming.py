@@ -200,7 +200,7 @@ class Incoming:
             LmsAway: not all could be downloaded; the others were collected.
         """
         shutil.rmtree(self._scratch, ignore_errors=True)
-        with self._course.alone():
+        with self._course.write_lock():
             put_all_back(self._course.folders, self._assignment.name)
         own: dict[str, list[tuple[str, str]]] = defaultdict(list)
         collector = self._collector()
@@ -303,7 +303,7 @@ class Incoming:
         (arriving / TIMESTAMP).write_text(time, encoding="utf-8")
         digest = _digest(arriving)
         if before in ("", ours):
-            with self._course.alone(), replacing(target):
+            with self._course.write_lock(), replacing(target):
                 os.rename(arriving, target)
         else:
             shutil.rmtree(arriving)

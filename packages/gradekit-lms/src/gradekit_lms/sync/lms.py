@@ -18,7 +18,7 @@ from gradekit.course.files import STATE_FOLDER, read_json, write_json
 from gradekit.course.printing import did_you_mean
 from gradekit.grading.running_course import RunningCourse
 from gradekit_lms.sync import LMS_TOKEN
-from gradekit_watch.course_settings import require_known, secret_in
+from gradekit_watch.course_settings import secret_in, settings_of
 
 #: what has to be said, below headings
 Notes = defaultdict[str, list[str]]
@@ -178,8 +178,7 @@ class LmsSync(Configurable):
         Raises:
             CourseError: one is unknown, missing, or names an assignment that there isn't.
         """
-        require_known(cls, course)
-        settings = cls(config=course.config)
+        settings = settings_of(cls, course)
         for name, example in {
             "product": '"canvas"',
             "address": '"https://canvas.example.edu"',

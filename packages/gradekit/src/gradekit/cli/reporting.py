@@ -133,7 +133,7 @@ def _deadline(options: argparse.Namespace) -> None:
     from gradekit.grading.grades import deadline_lines, deadline_of_all, extend, set_deadline
 
     name, clock = assignment.name, CourseTime(config=course.config)
-    with course.alone(), course.gradebook() as gradebook:
+    with course.write_lock(), course.gradebook() as gradebook:
         if name not in course.assignments():
             raise CourseError(
                 f"the gradebook has no {name}: run `nbgrader generate_assignment {quoted(name)} --force` first"

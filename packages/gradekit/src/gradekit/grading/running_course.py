@@ -167,7 +167,7 @@ class RunningCourse:
             return {entry.name for entry in gradebook.assignments}
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
+    def write_lock(self) -> Iterator[None]:
         """Wait until no gradekit command writes here, and keep all others from writing in the block.
 
         Locks end with the process that holds them.

@@ -371,7 +371,7 @@ class Writer:
         graded = {notebook.name: notebook for notebook in submission.notebooks}
         expected = self._course.assignment(assignment).released_names()
         names = dict.fromkeys([*expected, *(path.stem for path in notebooks_in(folder))])
-        with self._course.alone(), warnings.catch_warnings():
+        with self._course.write_lock(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
             try:
                 if refused := refusal(self._course.config, folders, assignment, student, str(folder)):

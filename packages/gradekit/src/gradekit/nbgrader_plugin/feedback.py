@@ -6,7 +6,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
 from nbconvert.exporters import Exporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
@@ -22,7 +21,7 @@ from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
 from gradekit.course.course_time import CourseTime
 from gradekit.course.files import notebooks_in, written_at
-from gradekit.course.language import N_, FeedbackPage, _, current_language, ngettext, speaking
+from gradekit.course.language import N_, FeedbackPage, _, current_language, speaking
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.converters import (
     OneFolder,
@@ -35,10 +34,10 @@ from gradekit.nbgrader_plugin.converters import (
 from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, require_gradebook, stop
 from gradekit.nbgrader_plugin.late import second_chance_of
 from gradekit.nbgrader_plugin.steps import RESULT
-from gradekit.page import PAGE_TEMPLATES, TooCostly, render_in_child
+from gradekit.page import TooCostly, render_in_child
 from gradekit.page.check_table import (
     EXPLANATIONS,
-    code_marked,
+    JINJA_PAGES,
     deadline_of,
     first_things,
     hide_outputs,
@@ -50,7 +49,7 @@ from gradekit.page.headings import page_titles
 from gradekit.page.markdown import highlighted_code, safe_markdown
 from gradekit.page.page_parts import PageParts, Part
 from gradekit.submission.extra_files import time_handed_in
-from gradekit.verdict.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
+from gradekit.verdict.results import STATUSES, Status, SubmissionResult
 
 #: CPU seconds, MiB and bytes; a page that needs more shows the points only. The budget of its cells is far below that
 _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES = 30.0, 1_024, 64 * 2**20
@@ -63,15 +62,6 @@ DEADLINE = "deadline"
 NOT_RENDERED = N_(
     "Your notebook can't be shown here: formatting it takes too much time or memory. Your points are not affected."
 )
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(PAGE_TEMPLATES),
-    autoescape=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    extensions=["jinja2.ext.i18n"],
-)
-_TEMPLATES.filters |= {"code_marked": code_marked, "score": score_in_words, "points": points_in_words}
-_TEMPLATES.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined] # by the extension
 
 
 class FeedbackExporter(Exporter):
@@ -191,11 +181,10 @@ class FeedbackExporter(Exporter):
             cells: list[NotebookNode] = assignment.released(names["notebook"]).cells
         except CourseError:
             return []
-        for cell in cells:  # fills the caches that the child process of each page inherits
+        highlighted_code("0")  # the child process of each page inherits what this imports, and the cache
+        for cell in cells:
             if cell.cell_type == "markdown":
                 safe_markdown(text_and_pictures(cell.source)[0])
-            else:
-                highlighted_code(cell.source)
         return cells
 
 
@@ -249,7 +238,7 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
     grader_failed = result.nothing_graded and result.status == Status.KERNEL_DIED
     sentence = "" if grader_failed else _(STATUSES[result.status])
     waiting = [] if result.nothing_graded else [row for row in rows if row.awaits_grading]
-    return _TEMPLATES.get_template("feedback.html.j2").render(
+    return JINJA_PAGES.get_template("feedback.html.j2").render(
         vars(frame),
         only_whether_right=frame.shows is Shows.EXERCISES,
         language=current_language(),

@@ -7,8 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
 
+from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, MissingEntry
@@ -16,8 +18,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from gradekit.attempts import Shows
 from gradekit.course.cells import exercise_name, grade_id, is_graded_cell, is_test_cell, nbgrader_metadata
 from gradekit.course.language import N_, _, ngettext
+from gradekit.page import PAGE_TEMPLATES
 from gradekit.page.headings import Heading, explaining, headings, page_titles
-from gradekit.page.markdown import highlighted_code
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import (
     STATUSES,
@@ -25,15 +27,12 @@ from gradekit.verdict.results import (
     ExerciseResult,
     Status,
     SubmissionResult,
+    points_in_words,
     score_in_words,
 )
 
-# styles are inline, since formgrader's pages don't have our style sheet
-_CELL = "text-align:left; vertical-align:top; padding:0.4em 0.7em; border-bottom:1px solid #d0d7de;"
 _COLORS = {CheckOutcome.PASSED: "#1a6b3c", CheckOutcome.FAILED: "#a4262c"}
 _MISTAKE = N_("Likely mistake")
-_POINTS = N_("Points")
-_COLUMNS = (N_("Check"), N_("Result"), _POINTS)
 
 
 #: in the metadata of the output with the results of a test cell
@@ -69,25 +68,22 @@ def checks_as_text(exercise: ExerciseResult) -> str:
 
 
 def checks_as_html(
-    exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading], requests: bool = False
+    exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading], requests: bool | None = None
 ) -> str:
     """The table of the checks, with links to those of the notebook's headings that explain them.
 
-    With `requests`, it says how to object to a check that failed.
+    On a page of our own, `requests` says whether to tell how to object to a check that failed.
     """
-    title = page_titles(notebook, found).get(exercise.grade_id) or exercise_name(exercise.grade_id)
-    head = "".join(
-        f'<th scope="col" style="{_CELL} white-space:nowrap;">{escape(_(name))}</th>' for name in _COLUMNS
-    )
-    of = exercise_name(exercise.grade_id) if requests else ""
+    name = exercise_name(exercise.grade_id)
     places = [explaining(notebook, found, exercise.grade_id, check.see) for check in exercise.checks]
-    rows = "".join(_row(check, place, of) for check, place in zip(exercise.checks, places, strict=True))
-    return (
-        '<table class="gradekit-checks" '
-        'style="border-collapse:collapse; width:100%; font-family:sans-serif;">'
-        '<caption style="text-align:left; font-weight:bold; color:inherit; padding:0.4em 0;">'
-        f"{escape(title)}: {escape(score_in_words(exercise.earned, exercise.points))}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return JINJA_PAGES.get_template("checks.html.j2").render(
+        exercise=exercise,
+        title=page_titles(notebook, found).get(exercise.grade_id) or name,
+        checks=list(zip(exercise.checks, places, strict=True)),
+        colors=_COLORS,
+        mistake=_MISTAKE,
+        requests=requests and name,
+        own=requests is not None,
     )
 
 
@@ -103,41 +99,6 @@ def exercise_as_html(exercise: ExerciseResult, title: str) -> str:
     return f'<p>{escape(title)}: <b style="color:{color};">{mark} {escape(right_or_not(exercise))}</b></p>'
 
 
-def _row(check: CheckResult, place: Heading | None, exercise: str) -> str:
-    color = _COLORS.get(check.outcome, "#7a4f01")
-    lines = [f"<div>{code_marked(check.sentence)}</div>"]
-    if found := [(label, code_marked(text)) for label, text in _findings(check)]:
-        tried = [_line(N_("Tried"), code_marked(check.tried))] if check.tried else []
-        lines = [*tried, _line(N_("Should hold"), code_marked(check.sentence))]
-        lines += [_line(label, text, color if label == _MISTAKE else "") for label, text in found]
-    if place and check.outcome != CheckOutcome.PASSED:
-        link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>'
-        lines.append(_line(N_("Explained in"), Markup(link)))
-    if check.try_it:
-        what = _("Paste these lines into a new cell below your answer, and run it. One click selects them.")
-        lines.append(_to_copy(_("Try it yourself"), what, highlighted_code(check.try_it)))
-    if exercise and check.outcome != CheckOutcome.PASSED:
-        what = _(
-            "Write this line and your reason into a file requests.txt next to the notebook, and hand in again, "
-            "or send it to your TA if that would be late. A person reads it."
-        )
-        lines.append(_to_copy(_("I think this check is wrong"), what, escape(f"{exercise}::{check.name}: ")))
-    mark = {CheckOutcome.PASSED: "✓", CheckOutcome.PARTLY_PASSED: "◐"}.get(check.outcome, "✗")
-    return (
-        f'<tr><td style="{_CELL}">{"".join(lines)}</td>'
-        f'<td style="{_CELL} color:{color}; white-space:nowrap;"><b>{mark} {escape(_(check.outcome))}</b></td>'
-        f'<td style="{_CELL} white-space:nowrap;" data-label="{escape(_(_POINTS))}">{check.earned:g} / {check.points:g}</td></tr>'
-    )
-
-
-def _to_copy(title: str, what: str, code: str) -> str:
-    """Folded lines that one click selects; `code` is HTML."""
-    return (
-        f'<details class="try"><summary>{escape(title)}</summary><p>{escape(what)}</p>'
-        f'<div style="user-select:all;">{code}</div></details>'
-    )
-
-
 def _findings(check: CheckResult) -> list[tuple[str, str]]:
     found = (
         (N_("Came out"), check.message),
@@ -145,11 +106,6 @@ def _findings(check: CheckResult) -> list[tuple[str, str]]:
         (_MISTAKE, check.diagnosis),
     )
     return [(label, text) for label, text in found if text]
-
-
-def _line(label: str, text: Markup, color: str = "") -> str:
-    style = f"color:{color}; " if color else ""
-    return f'<div style="{style}overflow-wrap:break-word; white-space:pre-wrap;"><b>{escape(_(label))}:</b> {text}</div>'
 
 
 def code_marked(text: str) -> Markup:
@@ -160,6 +116,17 @@ def code_marked(text: str) -> Markup:
         return Markup(escaped)
     return Markup("".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts)))
 
+
+JINJA_PAGES = Environment(
+    loader=FileSystemLoader(PAGE_TEMPLATES),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    extensions=["jinja2.ext.i18n"],
+)
+JINJA_PAGES.filters |= {"code_marked": code_marked, "score": score_in_words, "points": points_in_words}
+JINJA_PAGES.filters |= {"findings": _findings, "code": partial(escape, quote=False)}
+JINJA_PAGES.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined] # by the extension
 
 FIRST_THINGS = 3
 _NOT_ANSWERED = N_("Not answered.")

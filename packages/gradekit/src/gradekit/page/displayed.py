@@ -301,7 +301,7 @@ def with_room(budget: PageBudget, html: str) -> str:
 def printed(text: str) -> str:
     """Text that a program printed; if it is long, it is folded."""
     plain = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", strip_ansi(text))
-    shown = f'<pre class="output">{escape(plain)}</pre>'
+    shown = f'<pre class="output">{escape(plain, quote=False)}</pre>'
     lines = text.count("\n")
     if lines <= _LONG:
         return shown

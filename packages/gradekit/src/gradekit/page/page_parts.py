@@ -18,7 +18,7 @@ from gradekit.course.cells import (
     nbgrader_metadata,
 )
 from gradekit.course.language import N_, _
-from gradekit.page import PageBudget
+from gradekit.page import PAGE_TEMPLATES, PageBudget
 from gradekit.page.check_table import checks_as_html, code_marked, exercise_as_html, is_check_output
 from gradekit.page.displayed import PAGE_CHARACTERS, PAGE_SECONDS, Displayed, Pictures, printed_by, with_room
 from gradekit.page.headings import Heading, headings, page_titles
@@ -31,6 +31,13 @@ from gradekit.page.markdown import (
 )
 from gradekit.verdict.results import SubmissionResult, points_in_words, score_in_words
 
+#: bytes of the parts of a page, without pictures, beyond which provided code is left out
+PARTS_BYTES = 136_000
+CODE_LEFT_OUT = N_("Provided code is left out here: it is in your notebook.")
+_PICTURE = re.compile('"data:[^"]*"')
+_COLORED = re.findall(r"\.highlight \.(\w+)", (PAGE_TEMPLATES / "feedback.css").read_text(encoding="utf-8"))
+#: tags around words of code for which the style sheet has no color
+_COLORLESS = re.compile(rf'<span(?: class="(?!(?:{"|".join(_COLORED)})")[a-z]{{1,2}}\d?")?>([^<]*)</span>')
 PAGE_TOO_COSTLY = N_("This page takes too long to format, so this cell is shown as plain text.")
 _HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>')
 _NESTING = re.compile(r"<(/?)(?:div|ul|ol|li|dl|dd|blockquote|table|details|p)\b")
@@ -77,6 +84,7 @@ class PageParts:
     _figures: int = 0
 
     def __post_init__(self) -> None:
+        self._provided: list[tuple[bool, int, str]] = []
         # links lead to these ids, so no heading may take them
         self._ids = {name for cell in self.notebook.cells if (name := grade_id(cell))}
         self._displayed = Displayed(self.pictures, self.budget, self._figure)
@@ -94,12 +102,27 @@ class PageParts:
                     parts[-1].html += part.html
                 else:
                     parts.append(part)
+        self._make_smaller(parts)
         return parts
+
+    def _make_smaller(self, parts: list[Part]) -> None:
+        """Leave out tags that color nothing, and where a page is too large provided code: the longest first, tests last."""
+        for part in parts:
+            part.html = _COLORLESS.sub(r"\1", part.html)
+        html = _PICTURE.sub("", "".join(part.html + part.comment for part in parts))
+        over = len(html.encode("utf-8", "replace")) - PARTS_BYTES
+        sentence = f"<p><em>({escape(_(CODE_LEFT_OUT), quote=False)})</em></p>"
+        for _test, _length, code in sorted(self._provided):
+            for part in parts:
+                if over > 0 and part.kind == "given" and code in part.html:
+                    over -= len(part.html)
+                    part.html = part.html.replace(code, "").removesuffix(sentence) + sentence
+                    over += len(part.html)
 
     def _of_cell(self, cell: NotebookNode, found: list[Heading]) -> Iterator[Part]:
         if is_test_cell(cell):
             yield self._check_results(cell, found)
-            yield Part("given", self._code(cell.source) + self._test_outputs(cell))
+            yield Part("given", self._provided_code(cell) + self._test_outputs(cell))
         elif is_answer_cell(cell) or cell.source.strip() not in self.given:
             yield self._answer(cell)
         elif cell.cell_type == "markdown":
@@ -107,7 +130,7 @@ class PageParts:
             if nbgrader_metadata(cell).get("task"):
                 yield self._answer(cell)
         elif cell.cell_type == "code":
-            yield Part("given", self._code(cell.source) + self._outputs(cell))
+            yield Part("given", self._provided_code(cell) + self._outputs(cell))
 
     def _check_results(self, cell: NotebookNode, found: list[Heading]) -> Part:
         name = grade_id(cell) or ""
@@ -189,6 +212,14 @@ class PageParts:
 
     def _markdown(self, cell: NotebookNode, render: Callable[[str], str] = safe_markdown) -> str:
         return self.pictures.formatted(cell.source, cell, partial(self._within_budget, render))
+
+    def _provided_code(self, cell: NotebookNode) -> str:
+        """Without colors, which would double the size of a page."""
+        if not cell.source.strip():
+            return ""
+        html = f"<pre>{escape(cell.source, quote=False)}</pre>"
+        self._provided.append((is_test_cell(cell), -len(html), html))
+        return with_room(self.budget, html)
 
     def _code(self, source: str) -> str:
         return self._within_budget(highlighted_code, source) if source.strip() else ""

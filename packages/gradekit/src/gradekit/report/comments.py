@@ -68,7 +68,7 @@ def comment_on(course: RunningCourse, recipients: Recipients, text: str) -> Comm
         raise CourseError('the comment is empty: gradekit comment GROUP "the comment"')
     course.require_gradebook(writing=True)
     commented = Commented([], [], [])
-    with course.alone(), course.gradebook() as gradebook:
+    with course.write_lock(), course.gradebook() as gradebook:
         for student in recipients.students:
             comment = _comment(gradebook, recipients, student)
             if comment is None or not recipients.still_concerns(student):

@@ -238,7 +238,7 @@ def was_graded(course: RunningCourse, assignment: Assignment) -> bool:
 
 def locked_class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
     """The table, made while no other command is replacing a student's folder."""
-    with course.alone():
+    with course.write_lock():
         return class_table(course, assignment)
 
 

@@ -17,7 +17,7 @@ from gradekit.session.limits import JUDGING_SECONDS
 from gradekit.session.reasons import Reasons
 from gradekit.session.replies import Answer, Failure, ModuleItem, ObjectItem
 from gradekit.session.runner import text_of
-from gradekit.session.session import MAX_DEATHS, BenchGone, CallTimeout, KernelDied, Session
+from gradekit.session.session import MAX_DEATHS, CallTimeout, ImplementationEnded, KernelDied, Session
 from gradekit.session.values import (
     Call,
     CheckOutcome,
@@ -296,7 +296,7 @@ class Student:
             reply = self._session.exchange(
                 list(requests), self._restore, describe_handle, seconds, implementation, apart, left
             )
-        except BenchGone as gone:
+        except ImplementationEnded as gone:
             raise StudentError(
                 f"`{label}` could not finish: a function that it was tried on had to be stopped, since {gone}.",
                 CheckOutcome.KERNEL_DIED,

@@ -24,11 +24,11 @@ from sandbox_kernel.environment import NO_FILES, WorkingFiles
 from sandbox_kernel.usage import Usage, time_in_this_thread
 
 
-class BenchGone(Exception):
+class ImplementationEnded(Exception):
     """The process of the implementations failed to start, or has ended; the message says why."""
 
 
-class Bench:
+class ImplementationRunner:
     """Runs one implementation at a time, and calls it with what a student's test chooses.
 
     Its process has the limits of a submission, since the arguments can make a call large or endless. It is started when it
@@ -47,7 +47,7 @@ class Bench:
 
         Raises:
             CourseError: its code raises an exception.
-            BenchGone: the process failed to start.
+            ImplementationEnded: the process failed to start.
         """
         self.ended = ""
         name, methods = implementation.name, list(implementation.methods)
@@ -58,10 +58,12 @@ class Bench:
                 self._process = ImplementationProcess.start(self._limits, self._kernel_name, self._files)
             reply = read_reply(self._process.line.ask(messages.encode(request), watch), lambda _: None)
         except NotStarted as error:
-            raise BenchGone(str(error)) from None
+            raise ImplementationEnded(str(error)) from None
         except (TimeoutError, Unresponsive, KernelGone, messages.MessageError) as error:
             self.close()
-            raise BenchGone(f"an implementation could not be loaded: {type(error).__name__}") from None
+            raise ImplementationEnded(
+                f"an implementation could not be loaded: {type(error).__name__}"
+            ) from None
         if isinstance(reply, Failure):
             what = f"{reply.error.type}: {reply.error.message}"
             raise CourseError(f"an implementation of `{name}` can't be run: {what}")
@@ -83,7 +85,7 @@ class Bench:
             raise TimeoutError from None
 
     def usage(self) -> Usage | None:
-        """The time that this bench's processes have used; None if it can't be measured."""
+        """The time that this runner's processes have used; None if it can't be measured."""
         if self._process is None:
             return self._used_before
         used = self._process.usage()
@@ -126,7 +128,7 @@ class Session:
         files: copied into the notebook's working folder; no kernel sees the folders that they hide.
         wary: wait a moment after each cell, to find out which cell started the thread that ends the kernel.
         ordinary: grade_ids of the test cells that have no hidden checks, and so are run.
-        handed_out: the files that none of the student's are among, for the process of implementations (see `Bench`).
+        handed_out: the files that none of the student's are among, for the process of implementations (see `ImplementationRunner`).
 
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
     time, or ended its kernel, may succeed on an idle machine. `earlier` has the outputs of ordinary test cells that were
@@ -145,7 +147,7 @@ class Session:
         handed_out: WorkingFiles = NO_FILES,
     ) -> None:
         self.limits = limits or Limits()
-        self._bench = Bench(self.limits, kernel_name, handed_out)
+        self._implementation = ImplementationRunner(self.limits, kernel_name, handed_out)
         self.kernel_name = kernel_name
         self._files = files
         self._wary = wary
@@ -176,8 +178,8 @@ class Session:
     def _usage(self) -> Usage | None:
         """The time that this session's kernels have used; None if their processes can't be measured."""
         used = self._kernel.usage() if self._kernel else Usage()
-        bench = self._bench.usage()
-        return None if used is None or bench is None else self._used_before + used + bench
+        runner = self._implementation.usage()
+        return None if used is None or runner is None else self._used_before + used + runner
 
     def _usage_with_grader(self) -> Usage | None:
         """The same while the kernel waits for this process to pass on what a stub asks: that is no sleep."""
@@ -293,7 +295,7 @@ class Session:
         same afterwards as before.
 
         Raises:
-            BenchGone: the process of the implementation ended.
+            ImplementationEnded: the process of the implementation ended.
             KernelDied: the kernel ended, or was killed because it ignored the interrupt.
             CallTimeout: time ran out (`seconds` of CPU time, or much more wall time); the call was interrupted,
                 and the kernel is still usable.
@@ -304,18 +306,18 @@ class Session:
         if self._is_late():
             self._died(self._kernel, self._too_long, hung=True)
         if implementation:
-            self._bench.load(implementation)
-        answer_stub = self._bench.answer if implementation else None
+            self._implementation.load(implementation)
+        answer_stub = self._implementation.answer if implementation else None
         usage = self._usage_with_grader if implementation else self._usage
         watch = Stopwatch(usage, seconds, answering=answering)
         mark = messages.APART if apart else 0
         try:
             buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub, mark)
         except TimeoutError:
-            if self._bench.ended:
+            if self._implementation.ended:
                 self.crashed = True
-                self.suspect.append(self._bench.ended)
-                raise BenchGone(self._bench.ended) from None
+                self.suspect.append(self._implementation.ended)
+                raise ImplementationEnded(self._implementation.ended) from None
             self._mark(watch, f"a call {watch.reason}")
             raise CallTimeout(watch.reason) from None
         except Unresponsive:
@@ -347,7 +349,7 @@ class Session:
 
     def close(self) -> None:
         """End the kernels and remove their folders."""
-        self._bench.close()
+        self._implementation.close()
         if self._kernel is not None:
             kernel, self._used_before = self._kernel, self._used_before + (self._kernel.usage() or Usage())
             self._kernel = None

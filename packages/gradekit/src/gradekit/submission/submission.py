@@ -162,7 +162,7 @@ class Submission:
 
     def remembers_nothing(self, function: str) -> bool:
         """Whether the notebook shows that each call of `function` is as if it were the first."""
-        from gradekit.submission.memory import remembers_nothing  # only for tests that students write
+        from gradekit.submission.statefulness import remembers_nothing  # only for tests that students write
 
         own, cells = self._own_cells, enumerate(self.notebook.cells)
         given = [cell.source for index, cell in cells if cell.cell_type == "code" and index not in own]

@@ -100,7 +100,10 @@ class CheckAtFault(CourseError):
 
     def __init__(self, faults: list[str], graded: Graded) -> None:
         super().__init__("A check is at fault, not the submission. " + "; ".join(faults))
-        self.graded = graded
+        self.faults, self.graded = faults, graded
+
+    def __reduce__(self) -> tuple[type["CheckAtFault"], tuple[list[str], Graded]]:
+        return CheckAtFault, (self.faults, self.graded)  # it comes from another process
 
 
 def grade(

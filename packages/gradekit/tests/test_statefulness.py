@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradekit.submission.memory import remembers_nothing
+from gradekit.submission.statefulness import remembers_nothing
 
 pytest.importorskip("torch")  # what the grader has not imported is not known
 
