@@ -42,6 +42,12 @@ def test_counts(student, reference, recorded_corpus, drawn_corpus, sacrebleu_sco
             assert found == [judge.counts[n - 1], judge.totals[n - 1]], (
                 f"For n = {n} and a pair of random sentences, your counts {tuple(found)} differ from sacrebleu's."
             )
+    for meant, right in [("a b c d", [4, 4]), ("a b x d", [3, 4]), ("a y b z", [2, 4])]:
+        found = two_numbers(student.modified_precision(["a", "b", "c", "d"], meant.split(), 1)).tolist()
+        assert found == right, (
+            f"For n = 1, the candidate a b c d and the reference {meant}, the counts should be {tuple(right)}, but are "
+            f"{tuple(found)}. Is something kept between two calls?"
+        )
 
 
 @points(1)

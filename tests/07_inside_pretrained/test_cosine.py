@@ -12,10 +12,10 @@ only_own_code = forbid_in(["cosine_similarity", "nearest_words"], ".cosine_simil
 
 
 @for_checks
-def read(read_pairs, /, found):
+def read(read_pairs, /, found, words=WORDS):
     """Return (rows, similarities) of the answer, or fail the check."""
     return read_pairs(
-        found, WORDS, lambda number: isinstance(number, float), "The similarity should be a Python float."
+        found, words, lambda number: isinstance(number, float), "The similarity should be a Python float."
     )
 
 
@@ -102,6 +102,14 @@ def test_leaves_out_the_word_only(student, draw, read):
             rows, _ = read(student.nearest_words(WORDS[word], WORDS, vectors, k))
             assert word not in rows, "The given word is among the answers."
             assert rows[0] == twin, "The word with the same direction is missing, or not first."
+    names, table = (
+        ["up", "Up", "UP", "down"],
+        torch.tensor([[1.0, 0.0], [1.0, 0.1], [1.0, -0.2], [-1.0, 0.0]]),
+    )
+    rows, _ = read(student.nearest_words("up", names, table, 2), names)
+    assert rows.tolist() == [1, 2], (
+        f"The two words nearest to 'up' are 'Up' and 'UP' here, but you return {[names[row] for row in rows]}."
+    )
     opposite = -(2.0 ** torch.arange(12).unsqueeze(1))  # (12, 1)
     for word in (0, 6, 11):
         table = opposite.clone()

@@ -104,7 +104,7 @@ def test_greedy(student, reference, tiny, draw, likeliest):
 
     table = draw.normal(43, 43)
     model = tiny.TinyModel(table)
-    for shape in [(3, 4), (3, 4), (1, 41), (2, 5)]:
+    for shape in [(3, 4), (3, 4), (1, 41), (1, 521), (2, 5)]:
         if shape == (2, 5):  # logits as large as those of real models, or larger
             table = 40 * table
             model = tiny.TinyModel(table)
@@ -183,11 +183,20 @@ def test_draws(student, tiny, draw, last_logits, likeliest):
     drawn = student.generate_n_tokens(model, ids, 5, temperature=20.0, top_k=1)
     context = "with top_k=1, which leaves the likeliest at each step"
     assert_close(drawn, likeliest(table, ids, 5), name="ids", context=context)
-    wide = tiny.TinyModel(torch.linspace(0, 1, 83).repeat(83, 1))
-    drawn = student.generate_n_tokens(wide, torch.zeros(8000, 1, dtype=torch.long), 1, temperature=1.0)
-    count = len(drawn[:, -1].unique())
-    assert count == 83, (
-        f"Of 83 tokens that are about equally likely, only {count} were drawn in 8000 draws without top_k."
+    start = torch.zeros(8000, 1, dtype=torch.long)
+    for temperature in (1.0, 0.01):
+        wide = tiny.TinyModel(temperature * torch.linspace(0, 1, 83).repeat(83, 1))
+        drawn = student.generate_n_tokens(wide, start, 1, temperature=temperature)
+        count = len(drawn[:, -1].unique())
+        assert count == 83, (
+            f"Of 83 tokens that are about equally likely at temperature {temperature}, only {count} were drawn in 8000 draws "
+            "without top_k."
+        )
+    drawn = student.generate_n_tokens(wide, start[:1000], 2, temperature=temperature)
+    share = (drawn[:, 1] == drawn[:, 2]).float().mean().item()
+    assert share < 0.5, (
+        f"Of 1000 texts with two drawn tokens, {share:.0%} have the same token twice, although 83 tokens are about equally "
+        "likely. Draw anew at each step."
     )
     twice = [
         student.call("generate_n_tokens", model, many, 1, temperature=1.0, seed=seed).value for seed in (0, 1)

@@ -269,7 +269,7 @@ def in_turn(module, x, other, sizes):
 
 
 class with_cache(nn.Module):
-    '''Reads a text in two pieces with new caches, each time: a cache, or a list of `number`.'''
+    '''Reads a text in three pieces with new caches, each time: a cache, or a list of `number`.'''
 
     def __init__(self, module, number=None):
         super().__init__()
@@ -278,7 +278,7 @@ class with_cache(nn.Module):
     def forward(self, x):
         caches = [KVCache() for _ in range(self.number or 1)]
         caches = caches if self.number else caches[0]
-        return torch.cat([self.module(piece, caches) for piece in (x[:, :2], x[:, 2:])], dim=1)
+        return torch.cat([self.module(piece, caches) for piece in (x[:, :2], x[:, 2:3], x[:, 3:])], dim=1)
 
 
 class Script(nn.Module):

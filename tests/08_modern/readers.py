@@ -225,6 +225,9 @@ wrong("has one memory for all readers, in which the texts overwrite each other",
 wrong("remembers the first sequence of the batch for all of them", RETURN)
 wrong.to("coded[:, :old] = coded[:1, :old]\n        " + RETURN)
 
+wrong("exchanges what it remembers of the sequences of the batch", RETURN)
+wrong.to("coded[:, :old] = coded[:, :old].flip(0)\n        " + RETURN)
+
 wrong.about("test_decay")
 wrong("halves what it remembers in each call", REMEMBER)
 wrong.to("memory[:] = [piece / 2 for piece in memory]\n        " + REMEMBER)

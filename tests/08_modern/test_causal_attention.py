@@ -12,6 +12,7 @@ from gradekit.checks import (
     assert_differs,
     assert_model_kept,
     assert_reaches,
+    assert_same_in_each_mode,
     assert_shape,
     assert_varies,
     fail,
@@ -124,6 +125,7 @@ def test_causal(reference, attention, need_working_parts, parts_take_bfloat16, d
         whole[:, 2:],
         "Swapping tokens 0 and 1 changes nothing after them. Do you rotate queries and keys?",
     )
+    assert_same_in_each_mode(module, (x,))
     if parts_take_bfloat16():  # in bfloat16, 259 is 260
         low, x = module.to(torch.bfloat16), draw.normal(1, 300, 16).bfloat16()
         other = torch.cat([x[:, :260], 10 * x[:, 260:]], dim=1)
@@ -150,6 +152,9 @@ def test_cache_gives_the_same_output(reference, draw, attention, caches, need_wo
         assert_shape(output, (2, 7, 16), name="output", context=f"with a cache, {name}")
         context = f"with a cache, {name}, minus the output without a cache,"
         reference.assert_close(output - whole, name="output", context=context)
+    through = caches.with_cache(module).gradients(x).value
+    context = "in three pieces with a cache and with gradients, compared with one piece,"
+    assert_close(through, whole, name="output", context=context)
     batch, length, half = draw.sizes(3, low=3, high=9)
     x = draw.normal(batch, length, 6 * half)
     context = "with a cache, minus the output without a cache,"

@@ -191,6 +191,9 @@ def test_caches(student, draw, model, caches):
         )
         context = f"read in pieces of {sizes} {mode}, compared with one piece,"
         assert_close(logits, whole, name="logits", context=context)
+    through = caches.with_cache(found, 3).gradients(ids)
+    context = "read in three pieces in training mode, with gradients, compared with one piece,"
+    assert_close(through.value, whole, name="logits", context=context)
     context = "without caches, after texts were read with them, compared with those before,"
     assert_close(found(ids), whole, name="logits", context=context)
 

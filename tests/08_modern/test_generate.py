@@ -31,13 +31,20 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
     for size in (1000.0, 1e-3):
         tokens = student.generate(caches.Script(SCRIPT, 12, 1, 3, size), PROMPT, 5)
         assert tokens[:, 3:].equal(SCRIPT), f"With logits of about {size:g}, other tokens are written."
+    tokens = student.generate(caches.Script(SCRIPT, 12, 1, 3, 1.0, 0.9999), PROMPT, 5)
+    assert tokens[:, 3:].equal(SCRIPT), (
+        "A token is the likeliest by a logit of 1 to 0.9999, but another one is written."
+    )
     tokens = student.generate(caches.Script(SCRIPT, 12, 1, 3, 1.0, 0.5), PROMPT, 5)
     assert tokens[:, 3:].equal(SCRIPT), (
         "A token is clearly the likeliest of its text, but another one is written."
     )
     twice = torch.tensor([[8, 8, 8, 4, 4], [2, 2, 9, 9, 9]])  # the prompts end with 8 and 2
-    tokens = student.generate(caches.Script(twice, 12, 1, 3), PROMPT, 5)
-    assert tokens[:, 3:].equal(twice), "A token is likeliest twice in a row, but then another one is written."
+    for texts in (2, 1):
+        tokens = student.generate(caches.Script(twice[:texts], 12, 1, 3), PROMPT[:texts], 5)
+        assert tokens[:, 3:].equal(twice[:texts]), (
+            "A token is likeliest twice in a row, but another one or none is written the second time."
+        )
     every = torch.arange(12).expand(2, 12)
     tokens = student.generate(caches.Script(every, 12, 1, 3), PROMPT, 12)
     assert_shape(tokens, (2, 15), name="result", context="when all texts write each token once")

@@ -27,7 +27,11 @@ def test_equals_the_formula(student, reference):
 @points(2)
 def test_equals_torch(student, draw, of_heads):
     """For any sizes, and any layout in memory, the output equals that of torch's own function with `enable_gqa=True`."""
-    for batch, groups, size, l_query, l_key, width in (draw.sizes(6), (1, 2, 2, 3, 521, 43)):
+    for batch, groups, size, l_query, l_key, width in (
+        draw.sizes(6),
+        (1, 2, 2, 3, 521, 43),
+        (1, 1, 2, 4, 4, 3),
+    ):
         q = draw.normal(batch, groups * size, l_query, width)
         k, v = draw.normal(batch, groups, l_key, width), draw.normal(batch, groups, l_key, width)
         if batch == 1:
@@ -35,7 +39,8 @@ def test_equals_torch(student, draw, of_heads):
         output, weights = student.grouped_attention(q, k, v)
         assert_shape(output, q.shape, name="output")
         assert_shape(weights, (batch, groups * size, l_query, l_key), name="weights")
-        right, context = F.scaled_dot_product_attention(q, k, v, enable_gqa=True), f"for {l_key} keys"
+        right = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+        context = f"for {l_query} queries and {l_key} keys, without a mask,"
         assert_close(output, right, name="output", context=context, atol=1e-4)
         sums = torch.ones(batch, groups * size, l_query)
         assert_close(weights.sum(dim=-1), sums, context=f"sum of each row of weights {context}")
@@ -150,7 +155,7 @@ def test_groups_of_equal_size(student, draw):
 def test_float64_gradients_and_inputs_unchanged(
     student, draw, assert_double, formulas, assert_right_gradients
 ):
-    """float64 stays float64, bfloat16 stays bfloat16, the inputs and the mask keep their values, and the right gradients reach q, k and v."""
+    """float64 stays float64, bfloat16 stays bfloat16, the inputs and the mask keep their values, and the right gradients reach q, k and v, none of which is NaN, even where a query may attend to nothing."""
     q = draw.normal(2, 4, 3, 5, dtype=torch.float64)
     k, v = (draw.normal(2, 2, 3, 5, dtype=torch.float64) for _ in range(2))
     call = student.call("grouped_attention", q, k, v, torch.ones(3, 3, dtype=torch.bool).tril())
@@ -167,3 +172,8 @@ def test_float64_gradients_and_inputs_unchanged(
         "Gradients reach q through the weights, but not through the output: the weights are detached before they are used."
     )
     assert_right_gradients(first, formulas["grouped_attention"], q, k, v)
+    mask = torch.tensor([[True, True, False], [False, False, False], [True, True, True]])
+    empty = student.gradients("grouped_attention", q.float(), k.float(), v.float(), mask)
+    assert not any(gradient.isnan().any() for gradient in empty.inputs[:3] if gradient is not None), (
+        "If a query may attend to nothing, a gradient is NaN. A mask that is added to the scores and contains -inf does this."
+    )

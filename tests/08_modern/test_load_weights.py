@@ -150,6 +150,15 @@ def test_wrong_shapes(student, make):
         ("blk.0.ffn_up.weight", file["blk.0.ffn_up.weight"][0]),
         ("blk.1.attn_norm.weight", file["blk.1.attn_norm.weight"][None]),
         ("output_norm.weight", file["output_norm.weight"][0]),
+        *(
+            (name, file[name].T.contiguous())
+            for name in (
+                "token_embd.weight",
+                "blk.0.attn_k.weight",
+                "blk.0.attn_v.weight",
+                "blk.1.ffn_gate.weight",
+            )
+        ),
     ]:
         wrong, shape, right = file | {name: tensor}, tuple(tensor.shape), tuple(file[name].shape)
         assert_raises(

@@ -47,10 +47,15 @@ def test_scores_are_strength(student, reference, draw):
     highest = torch.stack([scores_of(student, *setting).max() for setting in settings])
     reference.assert_close(highest, name="highest scores", context="for six lengths and strengths")
     length, strength = draw.sizes(2, low=3)  # in two positions, nothing is two back
-    for positions, wanted in [(length, strength + 0.5), (43, strength + 0.5), (length, 500.0)]:
+    for positions, wanted in [
+        (length, strength + 0.5),
+        (43, strength + 0.5),
+        (length, 500.0),
+        (43, strength),
+    ]:
         highest = scores_of(student, positions, wanted).max()
         context = f"with strength={wanted}, {positions} positions,"
-        assert_close(highest, torch.tensor(wanted), name="highest score", context=context)
+        assert_close(highest, torch.tensor(float(wanted)), name="highest score", context=context)
     none = scores_of(student, length, 0.0)
     assert_close(none, torch.zeros(length, length), name="scores", context="with strength=0,")
 

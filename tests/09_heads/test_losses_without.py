@@ -75,6 +75,7 @@ def test_one_head_at_a_time(reference, draw, right_table, table):
     """Each entry is the loss of the second half without one head, and with all others."""
     tables, mix = reference.inputs("model", tables=(2, 2, 7, 3), mix=(2, 2, 3, 7))
     found = table(tables + 0.5, mix, TOKENS, "zero")
+    assert_varies(found, name="losses")
     assert_differs(
         found, found.flip(0), "Both rows are the same, so it makes no difference in which layer a head is."
     )

@@ -110,7 +110,7 @@ def test_loss_and_inputs_unchanged(student, reference, draw, models, run, right,
 
 @points(2, see="The loss")
 def test_the_reference_is_frozen(student, draw, models, tables):
-    """The reference runs without gradients, gets none, and the policy gets them."""
+    """The reference runs without gradients, gets none, and the policy gets them, unless the caller has switched them off."""
     chosen = draw.integers(0, 3, (3, 5)), torch.ones(3, 5, dtype=torch.bool)
     rejected = draw.integers(3, 6, (3, 4)), torch.ones(3, 4, dtype=torch.bool)
     policy, other = models.Tables(*tables()), models.Tables(*tables())
@@ -126,6 +126,11 @@ def test_the_reference_is_frozen(student, draw, models, tables):
         "The reference runs with gradients. Run it under torch.no_grad()."
     )
     assert not found["margins"], "The margins are not cut off from the gradients."
+    policy = models.Tables(*tables())
+    student.call("preference_loss", policy, other, chosen, rejected, 0.5, no_grad=True)
+    assert not any(models.notes(policy)["gradients"]), (
+        "Under torch.no_grad(), the policy runs with gradients. Leave them as the caller has set them."
+    )
 
 
 @points(1)
