@@ -196,7 +196,7 @@ def test_draws(student, tiny, draw, last_logits, likeliest):
     share = (drawn[:, 1] == drawn[:, 2]).float().mean().item()
     assert share < 0.5, (
         f"Of 1000 texts with two drawn tokens, {share:.0%} have the same token twice, although 83 tokens are about equally "
-        "likely. Draw anew at each step."
+        "likely. Draw again at each step."
     )
     twice = [
         student.call("generate_n_tokens", model, many, 1, temperature=1.0, seed=seed).value for seed in (0, 1)

@@ -27,6 +27,7 @@ OURS = [importlib.import_module(path.name) for path in sorted(PACKAGES.glob("gra
 IMPORTED = {
     "apps.NbGrader": "a class",
     "apps.baseapp.NbGrader": "a class",
+    "auth.Authenticator": "a class",
     "converters.Autograde": "a class",
     "converters.BaseConverter": "a class",
     "converters.GenerateAssignment": "a class",
@@ -38,6 +39,7 @@ IMPORTED = {
     "exchange.ExchangeError": "an exception",
     "exchange.default.Exchange": "a class",
     "exchange.default.ExchangeCollect": "a class",
+    "exchange.default.ExchangeList": "a class",
     "exchange.default.ExchangeReleaseFeedback": "a class",
     "exchange.exchange_factory.ExchangeFactory": "a class",
     "nbgraderformat.MetadataValidator": "a class",

@@ -1,10 +1,8 @@
 """Calls of nbgrader's classes for an exchange, each in a fork, since a class may hang, end its process or log its errors only."""
 
 import logging
-import multiprocessing
 import os
 import re
-import signal
 import sys
 import time
 import traceback
@@ -20,12 +18,12 @@ from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeList
 from nbgrader.exchange.exchange_factory import ExchangeFactory
 
+from gradekit.course.operating_system import ends_by_itself, forks_of_this
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit_watch.polled_exchange import PollingJob
 
-_FORKS = multiprocessing.get_context("fork")
 _TICK = 0.1
 #: nbgrader's own; a course may have another
 _STRUCTURE = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
@@ -141,9 +139,10 @@ class ExchangeCalls:
         return self._apart(do, Path(folders.root))
 
     def _apart(self, do: Callable[[logging.Logger], object], place: Path) -> CallOutcome:
-        reader, writer = _FORKS.Pipe(duplex=False)
+        forks = forks_of_this()
+        reader, writer = forks.Pipe(duplex=False)
         given = do, writer, self._job.timeout, place
-        process = _FORKS.Process(target=_answer, args=given, daemon=True)
+        process = forks.Process(target=_answer, args=given, daemon=True)
         process.start()
         writer.close()
         deadline, told = time.monotonic() + self._job.timeout, [Told("")]
@@ -185,10 +184,9 @@ def _sentence(text: str) -> str:
 
 def _answer(do: Callable[[logging.Logger], object], writer: Connection, seconds: float, place: Path) -> None:
     """Make a call in this fork, and send what it came to."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def tell(found: Told) -> None:
-        signal.alarm(int(seconds) + 5)  # if nobody waits for it any more
+        ends_by_itself(seconds + 5)  # if nobody waits for it any more
         writer.send(found)
 
     log, answer = logging.Logger("exchange"), CallOutcome()

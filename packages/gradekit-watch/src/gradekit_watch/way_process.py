@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from gradekit.course.operating_system import locked_file
+from gradekit.course.operating_system import kill_session, locked_file
 from gradekit.grading.running_course import RunningCourse
 from gradekit_watch.hand_in_store import HandInStore, Kept, StoredSource
 from gradekit_watch.ways import Look, Refusal
@@ -103,8 +102,7 @@ def end_process(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    kill_session(process.pid)
 
 
 def held_lock(path: Path, parent: int) -> contextlib.ExitStack | None:

@@ -215,12 +215,23 @@ def output_of_fork(work: Callable[[], bytes], seconds: float, max_bytes: int) ->
     return received, os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF
 
 
-def forking() -> "Forks | None":
-    """What starts processes as forks of this one; None if it has other threads, which may hold locks at that moment."""
+def forks_of_this() -> "Forks":
+    """What starts processes as forks of this one, whose other threads may hold locks at that moment."""
     import multiprocessing
 
+    return multiprocessing.get_context("fork")
+
+
+def ends_by_itself(seconds: float) -> None:
+    """Have this process ended by SIGTERM, and after these seconds, unless this is called again before."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.alarm(int(seconds))
+
+
+def forking() -> "Forks | None":
+    """The same; None if this process has other threads."""
     one_thread = sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
-    return multiprocessing.get_context("fork") if one_thread else None
+    return forks_of_this() if one_thread else None
 
 
 def forking_server(modules: Sequence[str]) -> "Forks":
