@@ -226,7 +226,7 @@ def test_who_only_counts_the_calls_earns_little():
                     earned += 1
                 except CheckFailure:
                     pass
-    assert earned < 200, "of 800; 1 of 3 guesses is right in a check of three"
+    assert earned < 260, "of 800: 164 on average, with a deviation of 16"
 
 
 def test_a_test_that_hangs_on_one_implementation_fails_the_checks_of_this_one():
