@@ -97,6 +97,14 @@ def test_mask(reference, draw, with_known_weights, assert_queries_matter, assert
         context="with padding in y",
         key="output with pads in y, less that without the pads",
     )
+    reference.assert_same(
+        module(x, y, torch.arange(5) > 0),
+        module(x, y[:, 1:]),
+        rule="What is hidden must have no effect",
+        name="output",
+        context="with a mask that hides the first token of y",
+        key="output with the first token of y hidden, less that without it",
+    )
     mask = torch.ones(4, 5, dtype=torch.bool).tril()
     output = module(x, y, mask)
     for i in range(4):

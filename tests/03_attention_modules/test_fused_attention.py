@@ -181,6 +181,9 @@ def test_dropout_in_training(reference, fused):
     assert (no_grad - 1).abs().max() > 0.01, (
         "In training mode, under `torch.no_grad()`, no weight is dropped. Whether gradients are recorded has nothing to do with it."
     )
+    assert (output[:, 1:] - output[:, :1]).abs().max() > 0.01, (
+        "All queries of a sequence lose the same weights. Apply dropout to each weight on its own."
+    )
     kept = torch.tensor([0, 1, 1 / 0.75])
     assert ((output[..., None] - kept).abs().amin(dim=-1) > 0.01).any(), (
         "Apply dropout to the individual weights. Yours is applied after the weights are used."

@@ -58,6 +58,11 @@ def test_every_word_once(student, reference):
     words = {word: number for word, number in vocabulary.items() if number > 3}
     reference.assert_close(torch.tensor(sorted(words.values())), name="ids", context="of the words, in order")
     assert_close(vocabulary.get("old"), 8, name="id", context="of the last new word")
+    found = student.build_vocabulary(["we and we", "so so and we"])
+    words = {word: number for word, number in found.items() if number > 3}
+    assert words == {"we": 4, "and": 5, "so": 6}, (
+        f"In 'we and we' and 'so so and we', the ids of the words should be we 4, and 5, so 6, but are {describe(words)}."
+    )
 
 
 @points(1)

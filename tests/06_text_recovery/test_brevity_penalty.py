@@ -1,5 +1,7 @@
 """Checks of exercise 5: brevity_penalty."""
 
+import math
+
 import torch
 
 from gradekit.checks import assert_close, points
@@ -17,6 +19,10 @@ def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score)
     found = penalties(student, number_of, [(5, 10), (90, 100), (3, 13), (99, 100), (1, 2), (1, 9), (2, 25)])
     context = "for 5 tokens of 10, 90 of 100, 3 of 13, 99 of 100, 1 of 2, 1 of 9 and 2 of 25"
     reference.assert_close(found, name="penalties", context=context, atol=1e-7)
+    small = number_of("brevity_penalty", student.brevity_penalty(1, 30)) / math.exp(-29)
+    assert_close(
+        torch.tensor(small), torch.tensor(1.0), name="penalty", context="for 1 token of 30, divided by e⁻²⁹,"
+    )
     least = number_of("brevity_penalty", student.brevity_penalty(1, 700))
     assert 0 <= least < 1e-300, f"For 1 token of 700, the penalty should be nearly 0, but is {least:g}."
     candidates, references = drawn_corpus()

@@ -10,6 +10,7 @@ WITH_EMPTY = {
     "with an empty source and an empty target": [([], [4]), ([5, 6], []), ([7], [8, 9])],
     "of empty sources": [([], [4]), ([], [5, 6])],
     "of a single pair of empty sequences": [([], [])],
+    "of sources that are longer than the targets": [([5, 6, 7, 8, 9], [4]), ([7, 8], [5, 6])],
 }
 LONG = list(range(4, 64))
 MANY = {
@@ -56,11 +57,13 @@ def test_other_symbols(student, reference, draw):
     assert_close(target, filled([[*ids[:1], end], [*ids, end]], pad), name="target")
     large = 2**24 + 1  # float32 can't hold it
     source, target = student.collate(
-        [([large, pad], [end, large, pad]), ([3], [4, end])], pad_idx=pad, eos_idx=end
+        [([large, pad, 0], [end, large, pad]), ([3], [4, 0, end])], pad_idx=pad, eos_idx=end
     )
-    context = "where the sequences contain pad_idx, eos_idx and a number above 2²⁴"
-    assert_close(source, filled([[large, pad], [3]], pad), name="source", context=context)
-    assert_close(target, filled([[end, large, pad, end], [4, end, end]], pad), name="target", context=context)
+    context = "where the sequences contain 0, pad_idx, eos_idx and a number above 2²⁴"
+    assert_close(source, filled([[large, pad, 0], [3]], pad), name="source", context=context)
+    assert_close(
+        target, filled([[end, large, pad, end], [4, 0, end, end]], pad), name="target", context=context
+    )
 
 
 @points(1)

@@ -110,6 +110,14 @@ def test_max_n(student, assert_bleu, recorded_corpus):
         )
     short = student.corpus_bleu([["a", "b", "c"]], [["a", "b", "d"]], max_n=2)
     assert_bleu(short, name="BLEU", context="of three tokens for max_n=2")
+    four, nine = [f"w{i}" for i in range(4)], [f"v{i}" for i in range(9)]
+    for what, corpus in {
+        "4 tokens, all right,": [four],
+        "4 and 9 tokens, all right,": [four, nine],
+        "4 and 9 tokens, one of them wrong,": [four, [*nine[:6], "x", *nine[7:]]],
+    }.items():
+        found = student.corpus_bleu(corpus, [four, nine][: len(corpus)], max_n=6)
+        assert_bleu(found, name="BLEU", context=f"of {what} for max_n=6")
 
 
 @points(1)

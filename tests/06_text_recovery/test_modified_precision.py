@@ -81,6 +81,7 @@ def test_total(student, reference):
         "longer than the reference": (7, 3, 2),
         "shorter": (3, 8, 2),
         "shorter than n": (2, 6, 4),
+        "one shorter than n": (3, 6, 4),
         "as long as n": (4, 9, 4),
     }
     lengths = [

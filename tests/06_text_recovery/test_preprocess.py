@@ -21,6 +21,7 @@ def test_the_whole_pipeline(student, assert_words):
         "articles next to punctuation": '"The mice!" (an owl) saw a-z, the... end; "a cat, the',
         "apostrophes": "Anna's mice aren't Bob's, it's 7 o'clock",
         "no words": "The ... a!",
+        "a word twice in a row": "No, no, the mice saw mouse very very often!",
         "empty": "",
     }
     for what, text in texts.items():
@@ -55,6 +56,8 @@ def test_punctuation(student, assert_words):
     text = '"well," he told (twice): 3 dog; two-one... no?! \u2026 so - i x 42 if zoë naïve café'
     words = student.preprocess(text, TABLE)
     assert_words(words, "The words of a text with various punctuation are wrong.", name="words")
+    words = student.preprocess("É — мир ¿ 東京 ö …", TABLE)
+    assert_words(words, "Letters are not only a to z.", name="words", context=", letters of other languages")
 
 
 @points(3)

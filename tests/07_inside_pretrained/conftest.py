@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, fail, for_checks, in_kernel
+from gradekit.checks import assert_close, assert_not_rounded, fail, for_checks, in_kernel
 
 # Their attributes have other names than those of the notebook's models: an answer that reads them doesn't work with others.
 TINY = '''
@@ -126,6 +126,7 @@ def assert_nearest(read_pairs, /, found, words, target, vectors, left_out):
     cosines[left_out] = -torch.inf
     right, context = cosines.topk(len(rows)).values, f"among {len(words)} words"
     assert_close(scores, right, name="similarities", context=context, atol=1e-4)
+    assert_not_rounded(float(found[0][1]), right[0].item(), name="similarity")
     assert_close(cosines[rows], right, name="similarities", context=f"of the words, {context},", atol=1e-4)
 
 

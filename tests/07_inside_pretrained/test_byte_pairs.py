@@ -13,6 +13,7 @@ ANY_TEXT = [
     "a",
     "é",
     "déjà vu",
+    "Anna ÉÉ",
     "e\u0301",
     "naïve — 数学 🙂",
     "\x00\t\n\r\n  x",

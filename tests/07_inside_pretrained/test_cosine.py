@@ -36,6 +36,8 @@ def test_broadcasts(student, draw):
         ((width,), (width,)),
         ((43,), (521, 43)),
         ((1, width), (1, width)),
+        ((width,), (2, m, n, width)),
+        ((2, m, n, width), (n, width)),
     ]:
         u, v = draw.normal(*a), draw.normal(*b)
         found = student.cosine_similarity(u, v)

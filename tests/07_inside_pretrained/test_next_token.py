@@ -2,7 +2,15 @@
 
 import torch
 
-from gradekit.checks import assert_close, assert_model_kept, assert_shape, assert_unchanged, fail, points
+from gradekit.checks import (
+    assert_close,
+    assert_model_kept,
+    assert_not_rounded,
+    assert_shape,
+    assert_unchanged,
+    fail,
+    points,
+)
 
 
 def read(candidates):
@@ -83,6 +91,7 @@ def test_candidates(student, reference, tiny, tokens, draw, last_logits):
     _, candidates = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(names), ids, k=43)
     _, shares = read(candidates)
     right = torch.softmax(last_logits(table, ids)[0], dim=-1).topk(43).values
+    assert_not_rounded(candidates[0][1], right[0].item(), name="probability", digits=7)
     assert_close(shares, right, name="probabilities", context="of 43 candidates, among 521 tokens")
 
 

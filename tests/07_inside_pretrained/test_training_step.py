@@ -74,6 +74,17 @@ def test_gradients_start_from_zero(student, reference, tiny):
         key="second step, less that of a fresh model,",
     )
 
+    model = tiny.TinyModel(table, shift=torch.zeros(11))
+    optimizer = tiny.sgd(model, 2.0)
+    student.training_step(model, optimizer, first)
+    between = model.state()
+    fresh = tiny.TinyModel(between["own_rows"], shift=between["shift"])
+    student.training_step(model, optimizer, second)
+    student.training_step(fresh, tiny.sgd(fresh, 2.0), second)
+    context = "of a model with two parameters, after the second step, compared with that of a fresh model,"
+    for name, right in fresh.state().items():
+        assert_close(model.state()[name], right, name=name, context=context)
+
     model = tiny.TinyModel(table)
     optimizer, where, speed = tiny.sgd(model, 2.0, momentum=0.5), table, 0
     for ids in (first, second):

@@ -94,6 +94,11 @@ def test_the_same_caches_in_every_call(student, caches):
             "Make the caches once, and pass the same ones to every call."
         )
         read += len(ids[0])
+    for blocks in (1, 5):
+        _, notes = written(student, caches, 2, blocks=blocks)
+        assert {len(call) for call in notes["caches"]} == {blocks}, (
+            f"A model of {blocks} blocks needs a list of {blocks} caches in every call."
+        )
     model = caches.Script(SCRIPT, 12, 2, PROMPT.shape[1])
     student.generate(model, PROMPT, 2)
     caches.restart(model)

@@ -63,7 +63,7 @@ def test_parameters(student, draw):
 
 @points(1)
 def test_dtype_gradients_and_x_unchanged(student, draw, assert_double, assert_right_gradients):
-    """float64 stays float64, bfloat16 stays bfloat16, x and the module stay as they are, and the right gradients reach x and the weight."""
+    """float64 stays float64, bfloat16 and float16 stay so, x and the module stay as they are, and the right gradients reach x and the weight."""
     x = draw.normal(2, 3, 5, dtype=torch.float64)
     module = student.RMSNorm(5).to(torch.float64)
     module.eval().call(x)  # what this changes counts, too
@@ -80,5 +80,6 @@ def test_dtype_gradients_and_x_unchanged(student, draw, assert_double, assert_ri
         weights={"weight": torch.ones(5)},
     )
     assert_model_kept(student, module, lambda: module.call(x))
-    low = student.RMSNorm(5).to(torch.bfloat16)(x.bfloat16())
-    assert low.dtype == torch.bfloat16, f"After .to(torch.bfloat16), the output is {low.dtype}."
+    for dtype in (torch.bfloat16, torch.float16):
+        low = student.RMSNorm(5).to(dtype)(x.to(dtype))
+        assert low.dtype == dtype, f"After .to({dtype}), the output is {low.dtype}."

@@ -78,7 +78,9 @@ def test_kinds(student, reference, draw):
     )
     assert_raises(ValueError, lambda: student.ablate(outputs, 1, "noise"), mentions=("noise",))
     for kind in ("median", "means", "nonzero", "ero", "", "Mean", "ZERO"):
-        assert_raises(ValueError, lambda kind=kind: student.ablate(outputs, 0, kind), mentions=(kind,))
+        assert_raises(
+            ValueError, lambda kind=kind: student.ablate(outputs, 0, kind), (kind,), f"for the kind {kind!r}"
+        )
 
 
 @points(2)

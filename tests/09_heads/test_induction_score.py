@@ -65,12 +65,13 @@ def test_heads_by_hand(student):
 @points(1)
 def test_nothing_is_repeated(student, draw):
     """If the length isn't larger than the period, it raises a ValueError that names both."""
-    for length, period in [(6, 6), (5, 8)]:
+    for length, period, compared in [(6, 6, "equals"), (5, 8, "is smaller than")]:
         weights = torch.softmax(draw.normal(2, length, length), dim=-1)
         assert_raises(
             ValueError,
             lambda weights=weights, period=period: student.induction_score(weights, period),
             mentions=(length, period),
+            context=f"if the length {compared} the period",
         )
 
 

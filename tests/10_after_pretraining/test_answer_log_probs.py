@@ -60,6 +60,9 @@ def test_what_does_not_count(student, draw):
     assert_shape(found, (3,), name="log_probs")
     assert_varies(found, name="log_probs")
     assert_close(found[2], torch.tensor(0.0), name="log_probs", context="of a row in which nothing counts")
+    context = "of a batch in which nothing counts"
+    none = student.answer_log_probs(logits, ids, torch.zeros_like(counts))
+    assert_close(none, torch.zeros(3), name="log_probs", context=context)
     changed = logits.clone()
     changed[:, :-1][~counts[:, 1:]] += 3 * draw.normal(5)
     changed[:, -1] = 7.0

@@ -67,9 +67,11 @@ def test_nothing_counts(student, draw):
     """If no token counts after position 0, it raises a ValueError."""
     logits, ids = draw.normal(2, 4, 5), draw.integers(0, 5, (2, 4))
     counts = torch.zeros(2, 4, dtype=torch.bool)
-    assert_raises(ValueError, lambda: student.answer_loss(logits, ids, counts))
+    assert_raises(ValueError, lambda: student.answer_loss(logits, ids, counts), context="if nothing counts")
     counts[:, 0] = True
-    assert_raises(ValueError, lambda: student.answer_loss(logits, ids, counts))
+    assert_raises(
+        ValueError, lambda: student.answer_loss(logits, ids, counts), context="if only position 0 is marked"
+    )
     counts[0, 2] = True
     if not torch.isfinite(student.answer_loss(logits, ids, counts)):
         fail("With a single token that counts, the loss should be a finite number.")

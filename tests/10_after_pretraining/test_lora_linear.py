@@ -184,5 +184,8 @@ def test_dtype_and_rank(student, models, draw):
     layer = models.linear(draw.normal(4, 3))
     for rank in (0, -7):
         assert_raises(
-            ValueError, lambda rank=rank: student.LoRALinear(layer, rank, 1.0), mentions=(str(rank),)
+            ValueError,
+            lambda rank=rank: student.LoRALinear(layer, rank, 1.0),
+            (str(rank),),
+            f"for the rank {rank}",
         )

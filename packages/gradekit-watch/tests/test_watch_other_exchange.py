@@ -159,6 +159,7 @@ def test_pages_that_the_exchange_does_not_take_are_named_and_given_later(exchang
     assert [len(exchange.given(student)) for student in ("ben", "cleo", "dan")] == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_an_exchange_that_is_away_for_a_while_is_waited_for_and_what_it_gave_is_graded(exchange):
     away = exchange.root.with_name("away")
     exchange.submit("ada")
@@ -181,6 +182,7 @@ def test_an_exchange_that_is_away_for_a_while_is_waited_for_and_what_it_gave_is_
     assert [len(exchange.given(student)) for student in ("ada", "ben")] == [1, 1]
 
 
+@pytest.mark.slow
 def test_what_was_collected_before_the_command_was_killed_is_graded_once(exchange, capfd):
     time = exchange.submit("ada")
     source = open_polled_way(RunningCourse.open(exchange.course.root), exchange.course.root, ()).source

@@ -11,8 +11,8 @@ from gradekit.inside.arrays import has_torch
 needs_torch = pytest.mark.skipif(not has_torch(), reason="torch is not installed")
 
 
-def mostly_slow(situations: Iterable[Any], quick: int = 2) -> list[ParameterSet]:
-    """The parameters of a test: the first few are quick examples, and all others are marked `slow`."""
+def mostly_slow(situations: Iterable[Any], quick: int = 1) -> list[ParameterSet]:
+    """The parameters of a test: the first one, or the first few, are quick examples, and the others are marked `slow`."""
     return [
         pytest.param(
             *(situation if isinstance(situation, tuple) else (situation,)),

@@ -147,7 +147,7 @@ def is_in(part: str, shown: str) -> bool:
     return " ".join(part.split()) in shown
 
 
-@pytest.mark.parametrize("due", [None, SOON, PAST])
+@pytest.mark.parametrize("due", [None, pytest.param(SOON, marks=pytest.mark.slow), PAST])
 def test_all_messages_are_shown_without_a_rule_and_after_the_deadline(graded_class, due):
     rule = "" if due is not PAST else "c.AttemptRules.shows = 'exercises'"
     feedback(graded_class, rule, due)
@@ -159,7 +159,7 @@ def test_all_messages_are_shown_without_a_rule_and_after_the_deadline(graded_cla
             assert is_in(part, shown), (student, part)
 
 
-@pytest.mark.parametrize("due", [None, SOON])
+@pytest.mark.parametrize("due", [pytest.param(None, marks=pytest.mark.slow), SOON])
 @pytest.mark.parametrize("shows", ["sentences", "exercises"])
 def test_before_the_deadline_no_message_and_no_value_is_on_the_page(graded_class, shows, due):
     for student in ("mistake", "floor"):

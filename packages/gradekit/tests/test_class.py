@@ -195,6 +195,7 @@ def test_only_the_students_that_are_named_are_graded_and_the_others_are_not_ment
     )
 
 
+@pytest.mark.slow
 def test_a_program_reads_one_document_about_what_was_graded_now(empty_class, capsys):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     assert autograde(empty_class) == 0

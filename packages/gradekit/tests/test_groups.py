@@ -278,6 +278,7 @@ def test_a_changed_answer_gets_no_comment(answer, four_times, capsys):
     assert "left out, since their answer has changed: ben" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_report_says_that_a_group_has_grown(four_times, capsys):
     four_times.hand_in("eve", four_times.answer(FOUR_TIMES.format("eve"), RIGHT_HALF))
     assert four_times.gradekit("autograde", "01_double", "--workers", "1") == 0

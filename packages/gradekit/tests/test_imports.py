@@ -68,6 +68,7 @@ def test_a_command_that_grades_nothing_imports_nothing_large(imports, command):
     assert imports[command] & LARGE == set()
 
 
+@pytest.mark.slow
 def test_a_class_is_graded_with_few_modules(generated):
     generated.hand_in("ada", generated.answer("def double(x):\n    return 2 * x"))
     script = """

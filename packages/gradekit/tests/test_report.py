@@ -231,6 +231,7 @@ def test_the_page_loads_nothing_and_runs_no_script(graded_class):
     assert page.count("<img") == page.count(' alt="') > 0
 
 
+@pytest.mark.slow
 def test_text_from_students_is_escaped_on_the_page(four_times):
     evil = "def double(x):\n    '</pre><script>alert(1)</script>'\n    return 5 * x"
     for student in ("<b>yan", "<b>zoe", "=1+1\x1b[31m", "$x^$"):
@@ -431,11 +432,13 @@ def test_the_report_of_a_large_class_stays_small_enough_to_read(empty_class, cap
     assert len(data["groups"]) >= 2 * CHECKS
 
 
+@pytest.mark.slow
 def test_the_same_class_gives_the_same_page(four_times):
     report = report_of(four_times)
     assert report_as_html(report) == report_as_html(report_of(four_times))
 
 
+@pytest.mark.slow
 def test_the_report_says_how_many_answers_are_similar(four_times):
     assert "Not compared yet" in report_as_html(report_of(four_times))
     SimilarityFound(works=5, pairs=2, clusters=1, page="similar.html").store(four_times.assignment)

@@ -228,7 +228,9 @@ def test_a_wary_session_blames_the_cell_whose_thread_ends_the_kernel():
         assert Student(session, Submission(book)).get("value_2") == 2
 
 
-@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold", "limited"])
+@pytest.mark.parametrize(
+    "kernel", ["sandbox", pytest.param("sandbox-cold", marks=pytest.mark.slow), "limited"]
+)
 def test_preloaded_statements_have_run_in_every_kernel(kernel):
     book = notebook({"look": "import sys\nfound = 'colorsys' in sys.modules"})
     session = Session(book, Limits(preload=("import colorsys",)), kernel_name=kernel)

@@ -11,7 +11,7 @@ from gradekit.verdict.result_cache import CachedResult
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.verdict.tries import RepeatBudget, Try, settled, unconfirmed
 
-BY_BOTH = pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
+BY_BOTH = pytest.mark.parametrize("command", ["gradekit", pytest.param("nbgrader", marks=pytest.mark.slow)])
 #: by nbgrader's own command only in `make test-all`
 BY_EITHER = pytest.mark.parametrize(
     "command", ["gradekit", pytest.param("nbgrader", marks=pytest.mark.thorough)]

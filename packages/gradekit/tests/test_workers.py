@@ -17,6 +17,8 @@ from gradekit.session.limits import Limits
 from gradekit.verdict.opened import GradingJob, HowToRun
 from gradekit.verdict.result_cache import key_of
 
+from .needs import mostly_slow
+
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 LIMITS = Limits(submission_seconds=60)
 #: what stands before a check that does something to its worker
@@ -179,7 +181,7 @@ def test_what_a_worker_started_ends_when_the_class_is_given_up(empty_class):
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("fault", ["no_such_name", "raise KeyError('x')"])
+@pytest.mark.parametrize("fault", mostly_slow(["no_such_name", "raise KeyError('x')"]))
 def test_an_outcome_reports_a_check_at_fault(empty_class, fault):
     trouble(empty_class, fault)
     ((_, outcome),) = local_workers(1, empty_class.assignment.course).run(tasks(empty_class, 1))

@@ -45,7 +45,7 @@ wrong.costs("It takes small changes for none, so it rejects correct losses as we
 
 wrong.about("test_ends")
 wrong("check_of_what_does_not_count", ASSERT, "assert predicts or not differs, (")
-wrong.says("Your check never looks whether all tokens of the answers count.")
+wrong.says("Your check doesn't notice if only some tokens of the answers count, or none.")
 
 wrong.about("test_rows")
 wrong("check_of_the_first_row", ROWS, "for row in range(1):")
