@@ -31,7 +31,9 @@ wrong.costs(
 
 wrong.about("test_no_leak_of_the_future")
 wrong("no_causal_mask", BOTH_MASKS, "target_mask = padding")
-wrong.says("The causal mask is missing or hides nothing, so every position sees the token that it has to predict.")
+wrong.says(
+    "The causal mask is missing or hides nothing, so every position sees the token that it has to predict."
+)
 wrong.costs(TWO_MASKS)
 wrong("masks_joined_by_or", BOTH_MASKS, "target_mask = padding | causal")
 wrong.says("You combined the two masks with `|`. A key must be visible in both, so combine them with `&`.")

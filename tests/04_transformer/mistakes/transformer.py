@@ -76,7 +76,9 @@ wrong.says("Your two halves are post-norm. Pass `norm_first` on to them; its def
 wrong.about("test_gradients_and_dtype")
 wrong("t_memory_detached", "memory, memory_mask = self.encode(src)")
 wrong.to("memory, memory_mask = (t.detach() for t in self.encode(src))")
-wrong.says("No gradient reaches the memory, so the encoder never learns. Neither detach it nor compute it under `no_grad`.")
+wrong.says(
+    "No gradient reaches the memory, so the encoder never learns. Neither detach it nor compute it under `no_grad`."
+)
 
 wrong.unnamed("Its exceptions have other causes, too.", "t_vocabularies_exchanged", "t_sequences_exchanged")
 wrong.unnamed(
