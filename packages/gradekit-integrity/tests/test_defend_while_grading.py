@@ -85,6 +85,7 @@ def at_store(monkeypatch: pytest.MonkeyPatch, number: int, then: Callable[[], No
     monkeypatch.setattr(deductions, "store_key", store)
 
 
+@pytest.mark.slow
 def test_a_new_answer_that_is_graded_while_points_are_taken_off_has_0_points_and_not_fewer(
     wrong, monkeypatch
 ):

@@ -78,6 +78,7 @@ def test_no_more_workers_are_started_than_there_are_tasks(empty_class, monkeypat
     assert len(started) == 1
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_its_task_done_by_another(empty_class):
     trouble(empty_class, "if first_time(): os.kill(os.getpid(), signal.SIGKILL)")
     outcomes = list(local_workers(1, empty_class.assignment.course).run(tasks(empty_class, 3)))

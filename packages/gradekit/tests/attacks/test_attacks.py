@@ -15,7 +15,7 @@ STOPPED, NOT_STOPPED = "reads-the-instructors-solution", "strips-asserts-from-th
 SLACK = 10
 
 
-#: those of PROVEN_WITHOUT are in every test run, and of each theme this many are in that of the slow tests
+#: of each theme, this many are in the run of the slow tests
 FIRST = 2
 
 
@@ -23,9 +23,8 @@ def marked_attacks() -> list[pytest.ParameterSet]:
     found = []
     for attacks in THEMES.values():
         for number, attack in enumerate(attacks):
-            marks = [pytest.mark.thorough if number >= FIRST or attack.slow else pytest.mark.slow]
-            marks = [] if attack.name in PROVEN_WITHOUT else marks
-            found.append(pytest.param(attack, id=attack.name, marks=marks))
+            when = pytest.mark.thorough if number >= FIRST or attack.slow else pytest.mark.slow
+            found.append(pytest.param(attack, id=attack.name, marks=when))
     return found
 
 
