@@ -63,7 +63,7 @@ def test_parameters(student, draw):
 
 @points(1)
 def test_dtype_gradients_and_x_unchanged(student, draw, assert_double, assert_right_gradients):
-    """float64 stays float64, bfloat16 and float16 stay so, x and the module stay as they are, and the right gradients reach x and the weight."""
+    """float64, bfloat16 and float16 stay what they are, and so do x and the module, and the right gradients reach x and the weight."""
     x = draw.normal(2, 3, 5, dtype=torch.float64)
     module = student.RMSNorm(5).to(torch.float64)
     module.eval().call(x)  # what this changes counts, too
