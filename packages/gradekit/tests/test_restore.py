@@ -239,7 +239,7 @@ def test_restoring_is_fast_for_any_notebook(released, cells):
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in cells])
     before = time.process_time()
     restore_notebook(notebook, released)
-    assert time.process_time() - before < 6  # 0.6 s were measured
+    assert time.process_time() - before < 20  # 2.2 s were measured for the first, on a slow machine
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw"])

@@ -157,21 +157,26 @@ def _conflicts(found: Iterable[tuple[int, Repository, str]]) -> list[BadRow]:
             at[folder].add((repository.student, group))
             for each in (folder, *folder.parents):
                 under[each].add((repository.student, group))
+        # Found once for each folder, since a whole class may share it by mistake.
+        others_at: dict[tuple[PurePosixPath, str], list[str]] = {}
         for number, repository, group in entries:
             folder = PurePosixPath(repository.folder)
-            near = under[folder].union(*(at[each] for each in folder.parents if each in at))
-            others = {student for student, its_group in near if not (group and group == its_group)}
-            if others - {repository.student}:
-                all_names = sorted({repository.student, *others})
+            if (folder, group) not in others_at:
+                near = under[folder].union(*(at[each] for each in folder.parents if each in at))
+                names = {name for name, its in near if not (group and group == its)}
+                others_at[folder, group] = sorted(names)
+            others = others_at[folder, group]
+            if others not in ([], [repository.student]):
+                all_names = others if repository.student in others else sorted([*others, repository.student])
                 reason = (
                     f"has the same remote as others ({first_of(all_names, _NAMED_AT_MOST)}): if they "
                     "work together, give all of these rows the same name in a column group; if not, each needs a folder of its own"
                 )
                 bad.append(BadRow(number, reason, repository.student))
     for entries in rows_of.values():
-        names = Counter(repository.assignment for _, repository, _ in entries)
+        rows_for = Counter(repository.assignment for _, repository, _ in entries)
         for number, repository, _ in entries:
-            if len(entries) > 1 and ("" in names or names[repository.assignment] > 1):
+            if len(entries) > 1 and ("" in rows_for or rows_for[repository.assignment] > 1):
                 reason = "is not the only one for this student and assignment: keep one"
                 bad.append(BadRow(number, reason, repository.student))
     return bad
