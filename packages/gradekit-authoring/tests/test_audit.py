@@ -14,6 +14,7 @@ from gradekit_authoring.grade_variants import record
 from ...gradekit.tests.tiny_course import HALF, HALF_CHECKS, code, mark
 
 
+@pytest.mark.slow
 def test_a_course_in_order_has_no_problems(tiny_course):
     audit = run_audit(tiny_course.assignment)
     assert audit.problems == []
@@ -206,6 +207,7 @@ def test_a_mistake_without_a_diagnosis_says_why(tiny_course):
     ]
 
 
+@pytest.mark.slow
 def test_a_mistake_that_costs_nearly_all_says_why(tiny_course):
     path = tiny_course.checks.parent / "mistakes.py"
     path.write_text(DEAR)

@@ -176,6 +176,7 @@ def test_a_course_that_nbgrader_can_t_grade_here_has_gradekit_s_scores_and_the_r
     assert "NoSuchKernel: No such kernel named an-ide-1f8f" in row
 
 
+@pytest.mark.slow
 def test_a_course_plugged_in_through_another_file_is_not_compared(tmp_path, capsys):
     for place in ("source/ps1", "submitted/ada/ps1"):
         path = tmp_path / place / "a.ipynb"

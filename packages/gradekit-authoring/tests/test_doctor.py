@@ -222,6 +222,7 @@ def test_a_gradebook_of_an_older_nbgrader_is_reported(generated):
     assert "nbgrader db upgrade" in finding.remedy
 
 
+@pytest.mark.slow
 def test_any_folder_gets_an_answer_and_no_traceback(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "no sandbox in this test")
     assert main(["--course-dir", str(tmp_path), "doctor"]) == 1

@@ -35,6 +35,7 @@ def letters(course):
     return sorted((course.root / "reports").glob("01_double/letters/*/*"))
 
 
+@pytest.mark.slow
 def test_everybody_whose_score_moved_gets_a_letter_about_nobody_else(changed, capsys):
     assert regrade(changed) == 0
     table, letter = sorted(letters(changed), key=lambda path: path.suffix)
@@ -58,6 +59,7 @@ def test_everybody_whose_score_moved_gets_a_letter_about_nobody_else(changed, ca
     assert rows[0]["text"] == text.partition("\n\n")[2].rstrip("\n")
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_no_letter_that_could_be_sent(changed, capsys):
     assert regrade(changed, "--dry-run") == 0
     assert "letter" not in capsys.readouterr().out

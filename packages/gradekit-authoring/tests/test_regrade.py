@@ -58,6 +58,7 @@ def test_a_dry_run_reports_whose_scores_would_change_and_why_and_writes_nothing(
     assert state(changed) == before
 
 
+@pytest.mark.slow
 def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(changed, capsys):
     regrade(changed, "--dry-run")
     changed.gradings()

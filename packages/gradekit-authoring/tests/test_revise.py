@@ -105,6 +105,7 @@ def notebook_renamed(course):
     return [], expected(notebook="doubling")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", mostly_slow([renamed, added, removed_test, retyped, moved, notebook_renamed])
 )

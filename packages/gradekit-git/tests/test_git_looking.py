@@ -248,6 +248,7 @@ def test_a_huge_commit_is_given_up_before_it_has_arrived(looks, work):
     assert len(found.files()) == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_was_packed_small_and_is_large_is_not_written(looks, work):
     found = looks()
     work.write(double_ipynb=NOTEBOOK, bomb_txt=bytes(30_000_000)).push()

@@ -132,6 +132,7 @@ def is_a_result(document: dict[str, Any]) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_a_push_is_graded_and_its_result_and_page_are_returned(students, capfd):
     ada, ben = students.student("ada"), students.student("ben")
     students.row(f"nobody,{students.server.address}/none.git,{NAME}")
@@ -394,6 +395,7 @@ def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
     assert not any(GitStore(students.course.root).unfinished.glob("*"))
 
 
+@pytest.mark.slow
 def test_a_process_for_fetching_that_ends_is_named_and_started_again(students, monkeypatch):
     monkeypatch.setattr("gradekit_watch.way_process.AGAIN_SECONDS", 0.2)
     students.student("ada")
@@ -414,6 +416,7 @@ def test_a_process_for_fetching_that_ends_is_named_and_started_again(students, m
     assert ended.poll() is not None
 
 
+@pytest.mark.slow
 def test_settings_that_can_not_work_are_named_before_anything_is_fetched(students, capfd):
     students.student("ada")
     for line, words in {

@@ -65,6 +65,7 @@ def test_each_hand_in_that_failed_is_told_so_and_no_other(students, told, monkey
     assert list(map(told, failed)) == ["failed", "failed", "waiting"]
 
 
+@pytest.mark.slow
 def test_a_wrong_name_is_corrected_without_losing_the_only_copy(students, endpoint, capfd):
     with students.course.gradebook() as book:
         book.add_student("ada")

@@ -402,6 +402,7 @@ def test_whose_points_went_is_said_by_the_command_and_its_table(asked, capsys):
     assert [rows(asked)[name]["points"] for name in ("ann", "bob")] == ["-1", ""]
 
 
+@pytest.mark.slow
 def test_bad_input_gets_one_sentence(course, capsys):
     prepared(course, ann=LONG)
     for options, sentence in {

@@ -325,6 +325,7 @@ def test_an_option_that_is_right_in_most_lines_is_not_asked_about():
     assert lines_asked(own, STRANGERS, 2) == {2, 3, 4}
 
 
+@pytest.mark.slow
 def test_what_a_single_friend_with_nearly_the_same_code_knows_counts_in_a_large_class():
     call = (("f(x)", ("x: 1",)),)
     wrong = ("`(1,)`", "`(2,)`")
@@ -391,6 +392,7 @@ def test_what_the_course_s_own_answers_say_is_not_asked(course):
     assert [path.name for path in folder.iterdir()] == ["ann.html"]
 
 
+@pytest.mark.slow
 def test_a_faulty_catalog_of_the_course_is_named_and_stops_nothing(course, capsys):
     prepared(course, ann=LONG, bob=OTHER, cho="def double(x):\n    return 2 * x")
     path = course.assignment.checks / "mistakes.py"

@@ -95,6 +95,7 @@ def test_a_new_answer_that_is_graded_while_points_are_taken_off_has_0_points_and
     assert collect(wrong, "0.5") == half and taken_off(wrong) == 0
 
 
+@pytest.mark.slow
 def test_points_that_are_taken_off_while_a_new_answer_is_graded_are_no_more_than_it_earns(wrong):
     """Nothing is off when grading reads the score."""
     half = scores(wrong)["bob"] - 10
@@ -111,6 +112,7 @@ def test_points_that_are_taken_off_while_a_new_answer_is_graded_are_no_more_than
     assert scores(wrong)["bob"] == half and taken_off(wrong) == 0
 
 
+@pytest.mark.slow
 def test_a_deduction_that_is_lessened_and_replaced_at_once_is_in_the_key_as_in_the_gradebook(
     wrong, monkeypatch
 ):
@@ -123,6 +125,7 @@ def test_a_deduction_that_is_lessened_and_replaced_at_once_is_in_the_key_as_in_t
     assert scores(wrong)["bob"] == half and taken_off(wrong) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2])  # before the gradebook is written, and after that
 def test_a_command_that_is_stopped_midway_takes_nothing_for_a_person_s(asked, monkeypatch, capsys, number):
     before = scores(asked)["bob"]
@@ -155,6 +158,7 @@ def deductions_of(course: TinyCourse) -> None:
         deductions.take_off(course.running, course.assignment, key, 0.5)
 
 
+@pytest.mark.slow
 def test_what_a_person_types_in_meanwhile_stays_and_is_not_said_to_be_taken_off(asked, monkeypatch, capsys):
     hand_in_answers(asked, "bob", answers_for(sheet_of(asked, "bob"), wrong=3))
 

@@ -304,6 +304,7 @@ def test_the_effect_of_taking_out_is_one_of_a_few():
 # -------------------------------------------------------------------------------------------------------- files
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_page_for_each_student_and_one_file_with_all(empty_class, capsys):
     empty_class.hand_in("ann", empty_class.answer(LONG, RIGHT_HALF))
     empty_class.hand_in("bob", "{")
@@ -341,6 +342,7 @@ def test_only_the_exercise_that_is_named_is_asked_about(empty_class, capsys):
     assert "01_double has no answer in code halves; it has double, half" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_pages_to_hand_out_have_no_answers(empty_class, capsys):
     empty_class.hand_in("ann", empty_class.answer(LONG, RIGHT_HALF))
     empty_class.gradekit("viva", "01_double", "ann", "--workers", "1", "--without-answers")

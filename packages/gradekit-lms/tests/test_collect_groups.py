@@ -6,6 +6,7 @@ import pytest
 from .downloads import NOTEBOOK
 
 
+@pytest.mark.slow
 def test_a_listed_group_is_collected_for_each_member(collect, handed_in, generated, enrolled):
     (generated.root / "groups.csv").write_text(
         "group,student\nGroup A,jane\nGroup A,jorg@example.edu\nThe Transformers,han\nThe Transformers,103\n"

@@ -26,6 +26,7 @@ _SEND = """message => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not _CHROMIUM, reason="Chromium is not installed")
 def test_a_student_hands_in_and_leaves_and_an_instructor_makes_a_link(lti, tmp_path):  # noqa: F811
     playwright = pytest.importorskip("playwright.sync_api")

@@ -300,6 +300,7 @@ def test_a_column_is_found_or_made_if_the_link_has_none(lti):
     assert sorted(lti.lms.scores) == [("made-0", "ada"), ("made-0", "ben")]
 
 
+@pytest.mark.slow
 def test_the_roster_of_the_lms_fills_the_gradebook_once(lti, enrol, capfd):
     enrol("jane", first_name="Jane", last_name="Doe", lms_user_id="41")
     enrol("44", first_name="Somebody", last_name="Else")
@@ -388,6 +389,7 @@ def test_a_notebook_that_could_not_be_graded_gets_no_0_in_the_lms(lti, capfd):
     assert "nothing is graded yet: ada" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_points_that_a_person_gave_stay_when_a_worse_attempt_comes(lti):
     lti.settings("c.AttemptRules.counts = 'best'")
     with served_keys(lti):

@@ -25,6 +25,7 @@ def points(out: str) -> list[str]:
     return [line.split(" ", 1)[1].split(",")[0] for line in out.splitlines() if " points, " in line]
 
 
+@pytest.mark.slow
 def test_hand_ins_are_graded_in_order_and_each_gets_its_page(exchange, capfd):
     first = exchange.hand_in("ada", TRIPLE)
     other = exchange.hand_in("Zoë van Dijk", RIGHT)
@@ -105,6 +106,7 @@ def test_a_page_beyond_the_attempts_is_held_until_it_is_due(exchange, capfd):
     assert exchange.status()["held"] == 0
 
 
+@pytest.mark.slow
 def test_rules_for_an_assignment_that_is_not_there_are_named(exchange, capfd):
     exchange.settings('c.AttemptRules.per_assignment = {"01_doubel": {"attempts": 1}}')
     assert exchange.watch() == 0
@@ -260,6 +262,7 @@ def test_changed_checks_and_settings_are_read_again(exchange):
     assert "6 of 7 left" in exchange.page(pages[2])
 
 
+@pytest.mark.slow
 def test_the_status_shows_no_past_moment_in_the_future():
     now = datetime(2026, 11, 25, 12, 5, 20, tzinfo=UTC)
     (line, *_) = status_lines(WatchStatus(started=now, updated=now), running=True)

@@ -21,6 +21,7 @@ from gradekit_watch import loop, waiting
 from gradekit_watch.pipeline import Pipeline
 from gradekit_watch.status import locked, read_status, status_lines
 
+from ...gradekit.tests.needs import mostly_slow
 from .watching import (
     FIRST,
     RIGHT,
@@ -141,7 +142,7 @@ def no_space(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize(
     ("where", "name"),
-    [(collecting, "_copy"), (AutogradeOne, "write_single_notebook"), (os, "replace")],
+    mostly_slow([(collecting, "_copy"), (AutogradeOne, "write_single_notebook"), (os, "replace")]),
     ids=["collecting", "autograding", "recording"],
 )
 def test_a_full_disk_is_reported_once_and_waited_for(exchange, monkeypatch, where, name):
@@ -161,6 +162,7 @@ def test_a_full_disk_is_reported_once_and_waited_for(exchange, monkeypatch, wher
     assert exchange.score("ada") == 10
 
 
+@pytest.mark.slow
 def test_a_gradebook_that_is_away_for_a_while_is_waited_for(exchange, monkeypatch):
     monkeypatch.setattr(loop, "BLOCKED_SECONDS", 0.1)
     monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.3)
@@ -182,6 +184,7 @@ def test_a_gradebook_that_is_away_for_a_while_is_waited_for(exchange, monkeypatc
     assert exchange.page(exchange.handed_in[1])
 
 
+@pytest.mark.slow
 def test_errors_of_the_database_are_waited_for(exchange, monkeypatch):
     monkeypatch.setattr(loop, "BLOCKED_SECONDS", 0.1)
     monkeypatch.setattr(write, "_AGAIN_SECONDS", 0.0)
@@ -280,6 +283,7 @@ def test_a_watch_that_is_killed_at_any_moment_goes_on_at_the_next_start(exchange
     assert expected["leftovers"] == []
 
 
+@pytest.mark.slow
 def test_the_folder_that_a_killed_release_has_left_behind_is_removed_at_the_next_start(exchange):
     """The record says that the page is released before the folder where it was held is removed."""
     exchange.hand_in("ada")

@@ -70,6 +70,7 @@ def refused(out: str) -> list[str]:
     return [line.split(" ", 1)[1] for line in out.splitlines() if "refused: " in line]
 
 
+@pytest.mark.slow
 def test_each_hand_in_gets_its_page(exchange, capfd):
     first = exchange.submit("ada", TRIPLE)
     other = exchange.submit("Zoë [ab]")

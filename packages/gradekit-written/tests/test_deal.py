@@ -333,6 +333,7 @@ def test_an_idea_is_compared_where_both_scores_are_sums_of_ideas(tiny_course, ti
     ] * 2
 
 
+@pytest.mark.slow
 def test_a_second_reader_types_numbers_of_ideas_and_the_report_compares_each(written, tiny_source, capsys):
     find_cell(tiny_source, "why").source = WITH_RUBRIC
     written.write_source(tiny_source)
@@ -417,6 +418,7 @@ def test_a_row_or_list_that_can_t_be_read_is_named_with_its_first_line_and_left_
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_is_typed_where_it_does_not_count_is_named(with_rubric, capsys, tmp_path):
     both = change(with_rubric, "bob.csv", "second", items="1", score="4")
     first = change(with_rubric, "bob.csv", "first", score="2", items="2")

@@ -63,6 +63,7 @@ def test_earlier_hand_ins_of_the_same_student_stay(enrol, generated):
     assert earlier.exists()
 
 
+@pytest.mark.slow
 def test_two_folders_of_one_student_are_named_with_a_command_that_puts_one_aside(enrol, generated):
     enrol(COMPOSED)
     for student in (COMPOSED, DECOMPOSED):
@@ -85,6 +86,7 @@ def test_two_students_in_the_gradebook_are_named_with_a_command_that_removes_one
         assert [student.id for student in gradebook.students] == [COMPOSED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", mostly_slow(["Jane", "anne-E\u0301", "jane ", "ANNE-É"]))
 def test_another_case_or_a_space_is_named_with_a_command_that_mends_it(folder, enrol, generated):
     enrol("jane", "anne-é")

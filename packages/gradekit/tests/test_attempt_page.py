@@ -147,6 +147,7 @@ def is_in(part: str, shown: str) -> bool:
     return " ".join(part.split()) in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("due", [None, pytest.param(SOON, marks=pytest.mark.slow), PAST])
 def test_all_messages_are_shown_without_a_rule_and_after_the_deadline(graded_class, due):
     rule = "" if due is not PAST else "c.AttemptRules.shows = 'exercises'"
@@ -191,6 +192,7 @@ def test_with_exercises_a_page_has_no_checks_and_no_partial_points(graded_class)
     assert [text(entry) for entry in heading.find_next("ul").select("li")] == ["half"]
 
 
+@pytest.mark.slow
 def test_pages_with_exercises_do_not_tell_two_partly_right_answers_apart(graded_class):
     """One returns wrong values, the other ends its process when a check calls it."""
     feedback(graded_class, "c.AttemptRules.shows = 'exercises'", SOON)
@@ -206,6 +208,7 @@ def test_until_the_grace_period_ends_no_more_is_shown(graded_class):
     assert page(graded_class, "mistake").select(".gradekit-checks") != []
 
 
+@pytest.mark.slow
 def test_an_extension_moves_the_time_at_which_everything_is_shown(graded_class):
     with graded_class.gradebook() as book:
         book.grant_extension("01_double", "mistake", days=3)

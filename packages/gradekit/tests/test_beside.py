@@ -26,6 +26,7 @@ def both(made_once, tmp_path) -> BothSides:
     return both_sides(made_once, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_editors_and_systems_leave_beside_a_notebook_costs_neither_points_nor_the_page(both):
     both.hand_in(both.released(), LEFTOVERS | {"data/x.txt": b"1"})
     both.autograde()

@@ -39,6 +39,7 @@ def correct(course):
     course.checks.with_name("test_half.py").write_text(HALF_CHECKS)
 
 
+@pytest.mark.slow
 def test_the_others_are_graded_and_the_command_names_the_fault(faulty, capsys):
     assert faulty.gradekit("autograde", "01_double") == 1
     printed = capsys.readouterr().out
@@ -54,6 +55,7 @@ def test_the_others_are_graded_and_the_command_names_the_fault(faulty, capsys):
     assert {grades["test_double"] for grades in faulty.grades().values()} == {(10, None, False)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

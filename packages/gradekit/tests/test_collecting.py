@@ -155,6 +155,7 @@ def test_nothing_that_a_student_hands_in_keeps_another_from_being_collected_and_
     assert "secret" not in "".join(path.read_text() for path in everything if path.suffix == ".txt")
 
 
+@pytest.mark.slow
 def test_what_can_be_collected_of_a_submission_is_collected(exchange, caplog):
     submission = exchange.hand_in("ada")
     put_pipe(submission)

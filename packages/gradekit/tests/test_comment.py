@@ -43,6 +43,7 @@ def comments(course, cell="half"):
     return found
 
 
+@pytest.mark.slow
 def test_everybody_whose_latest_submission_failed_the_check_gets_the_comment_once(floored, capsys):
     with floored.gradebook() as gradebook:
         gradebook.find_comment("half", "double", "01_double", "finn").manual_comment = "Nearly."
@@ -60,6 +61,7 @@ def test_everybody_whose_latest_submission_failed_the_check_gets_the_comment_onc
     assert comments(floored) == expected
 
 
+@pytest.mark.slow
 def test_whoever_has_handed_in_again_since_is_left_out(floored, capsys):
     path = floored.hand_in("eve", floored.answer(RIGHT, RIGHT_HALF))
     path.with_name("timestamp.txt").write_text("2099-01-01 12:00:00 UTC")
@@ -68,6 +70,7 @@ def test_whoever_has_handed_in_again_since_is_left_out(floored, capsys):
     assert comments(floored) == {"finn": "Odd numbers."}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "sentence"),
     [
@@ -92,11 +95,13 @@ def test_a_check_that_nobody_failed_or_that_does_not_exist_is_refused_in_a_sente
     assert comments(floored) == {}
 
 
+@pytest.mark.slow
 def test_an_empty_comment_is_refused(floored, capsys):
     assert floored.gradekit("comment", CHECK, " ") == 2
     assert "the comment is empty" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_report_shows_the_name_to_type(floored):
     assert floored.gradekit("report", "01_double") == 0
     page = (floored.root / "reports/01_double/report.html").read_text()

@@ -92,6 +92,7 @@ def test_a_cell_that_does_not_run_makes_the_submission_partly_graded(grade_answe
     assert "SyntaxError" in result.cells[0]
 
 
+@pytest.mark.slow
 def test_a_loop_in_a_call_times_out(grade_answer):
     result = grade_answer("def double(x):\n    while True: pass", Limits(call_seconds=1))
     assert (result.status, result.earned) == ("timed out", 0)

@@ -262,6 +262,7 @@ def test_one_comment_reaches_everybody_in_the_group_and_their_pages(four_times):
     assert "four times." not in (four_times.root / "feedback/dan/01_double/double.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer", [RIGHT_DOUBLE, "def double(x):\n    return 5 * x"], ids=["right", "wrong otherwise"]
 )

@@ -4,6 +4,7 @@ import gc
 import os
 import resource
 from contextlib import closing
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -361,12 +362,12 @@ def test_sessions_leave_no_open_files_and_don_t_mind_those_of_others():
             os.open(os.devnull, os.O_RDONLY) for _ in range(1100)
         ]  # select.select knows only the first 1024
         counts = []
-        for _ in range(2):
+        for _ in range(5):  # threads that other tests of this process left behind open and close files, too
             session, student = open_student()
             assert tried(student, "check_double", RIGHT[0]) is None
             session.close()
             counts.append(len(os.listdir("/proc/self/fd")))
-        assert counts[0] == counts[1]
+        assert any(after <= before for before, after in pairwise(counts)), counts
     finally:
         gc.enable()
         for descriptor in others:

@@ -108,6 +108,7 @@ def unmarked_in_template(source: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_the_template_of_the_catalogue_has_every_marked_text():
     """If this fails, run `pybabel extract` as CONTRIBUTING.md says."""
     with (SOURCE / "languages" / "gradekit.pot").open("rb") as file:
@@ -216,6 +217,7 @@ def pages(course, student: str = "*") -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_course_can_bring_a_language_and_no_fixed_text_stays_english(graded_class):
     """Every text of this language is in brackets, so anything outside of them is not in the catalogue."""
     own_catalogue(configured(graded_class, "fr"), "fr", lambda text: f"⟦{text}⟧")

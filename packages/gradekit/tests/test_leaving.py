@@ -70,6 +70,7 @@ def test_a_student_who_left_counts_nowhere_and_is_named(graded_class, follow):
         assert any("mistake" in row for row in rows)
 
 
+@pytest.mark.slow
 def test_pages_of_the_others_are_written_when_a_student_has_left(graded_class, follow):
     follow(LEAVES)
     done = graded_class.run("nbgrader", "generate_feedback", "01_double")
@@ -111,6 +112,7 @@ def test_in_a_new_gradebook_nobody_has_left(graded_class):
     assert "right" in graded_class.grades()
 
 
+@pytest.mark.slow
 def test_an_assignment_with_written_answers_only_has_a_report(generated, capsys):
     source = v4.new_notebook(
         cells=[v4.new_markdown_cell("Because.", metadata=mark("why", grade=True, solution=True, points=5))]

@@ -8,6 +8,7 @@ import pytest
 from .tiny_course import RIGHT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
 def test_a_folder_that_is_a_link_is_named_with_a_command_that_replaces_it_by_a_copy(command, generated):
     notebook = generated.hand_in("ann", generated.answer(RIGHT))
@@ -28,6 +29,7 @@ def test_a_folder_that_is_a_link_is_named_with_a_command_that_replaces_it_by_a_c
     assert grades["bob"] == grades["ann"]
 
 
+@pytest.mark.slow
 def test_the_student_reads_nothing_about_the_folders_of_the_course(generated):
     generated.hand_in("ann", generated.answer(RIGHT))
     link = generated.root / "submitted/bob/01_double"

@@ -186,6 +186,7 @@ def test_an_unreadable_notebook_awaits_manual_grading_instead_of_scoring_zero(ge
         assert grade.needs_manual_grade
 
 
+@pytest.mark.slow
 def test_manual_grades_and_comments_survive_a_second_autograde(generated):
     generated.hand_in("ada", generated.answer(TRIPLE))
     autograde(generated)
@@ -247,6 +248,7 @@ def test_a_forged_result_in_the_notebook_counts_for_nothing(generated):
     assert row_of(generated, "ada").points["test_double"] == 3
 
 
+@pytest.mark.slow
 def test_the_page_shows_score_checks_and_diagnosis(generated):
     generated.hand_in("ada", generated.answer(TRIPLE))
     autograde(generated)

@@ -59,6 +59,7 @@ def test_a_hand_in_of_which_only_a_file_is_newer_is_graded_again(generated):
     assert points(generated) == 10
 
 
+@pytest.mark.slow
 def test_a_file_that_was_handed_out_replaces_the_student_s(generated):
     handed_out = generated.assignment.source_folder / "data"
     handed_out.mkdir()

@@ -18,6 +18,7 @@ def double(x):
 _SINCE = (6, 16)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     tuple(int(part) for part in platform.release().split(".")[:2] if part.isdigit()) < _SINCE,
     reason="Linux has SO_PASSRIGHTS since 6.16",

@@ -78,6 +78,7 @@ def embedded(data: bytes, kind: str = "image/png") -> str:
     return f"data:{kind};base64,{in_base64(data)}"
 
 
+@pytest.mark.slow
 def test_an_attached_picture_reaches_the_grader_and_the_page_as_with_plain_nbgrader(both):
     attachments = {"sketch.png": {"image/png": in_base64(RED)}}
     both.hand_in(answer_with(both, "![A sketch](attachment:sketch.png)", attachments))

@@ -211,6 +211,7 @@ def test_brackets_and_commas_inside_a_text_are_text():
     assert read(encode({"ok": True, "value": text})).value == text
 
 
+@pytest.mark.slow
 def test_as_much_as_the_agent_may_send_is_read():
     assert len(read(encode({"ok": True, "value": [0] * (MAX_ITEMS - 10)})).value) == MAX_ITEMS - 10
     assert len(read(encode({"ok": True, "value": [torch.ones(1)] * MAX_TENSORS})).value) == MAX_TENSORS

@@ -449,6 +449,7 @@ def test_the_report_says_how_many_answers_are_similar(four_times):
     assert "  similar answers, pairs that stand out: 2" in list(summary_lines(report))
 
 
+@pytest.mark.slow
 def test_the_report_says_how_many_were_asked_and_answered_and_passed_means_one_thing(graded_class):
     for marked, defended, waiting, said, row in [
         (0, 0, ("ann", "bob"), "2 asked about their code, no answers marked yet", ["2", "0", "0"]),

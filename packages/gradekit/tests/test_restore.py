@@ -225,6 +225,7 @@ def test_prose_in_a_code_answer_is_noted_and_not_run(submitted, released):
     assert "`double` was handed in as a markdown cell, and its text isn't code that defines `double`" in note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cells",
     [

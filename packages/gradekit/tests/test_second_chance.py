@@ -240,6 +240,7 @@ def test_who_is_too_late_keeps_the_grade_of_before_and_stops_nobody(generated, c
     assert generated.grades()["zoe"]
 
 
+@pytest.mark.slow
 def test_who_hands_in_in_time_needs_no_record(generated):
     prepared(generated, None)
     path = generated.root / "submitted/ada/01_double/timestamp.txt"

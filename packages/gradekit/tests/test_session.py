@@ -206,6 +206,7 @@ def test_torch_s_global_settings_are_reset_before_each_call():
         assert (threads, gradients, ones.dtype) == (1, True, torch.float32)
 
 
+@pytest.mark.slow
 def test_a_compiled_answer_is_called_uncompiled():
     source = CELLS["plain"].replace("def double", "@torch.compile\ndef double")
     session, student = open_session({"imports": CELLS["imports"], "plain": source})
@@ -306,6 +307,7 @@ def test_after_a_death_the_other_cells_run_in_a_new_kernel():
         assert session.crashed
 
 
+@pytest.mark.slow
 def test_later_answers_are_called_however_many_functions_end_the_kernel():
     bad = {f"bad_{n}": f"def die_{n}():\n    os._exit(8)" for n in range(4)}
     session, student = open_session({**CELLS, **bad})

@@ -342,6 +342,7 @@ def test_outputs_are_not_read_if_all_is_answered():
     assert find_cell(found.notebook, "floats").source == FLOATS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [" ", "\n", ".", "_", "- a\n", "# a\n", "a/", "`", "Q2", "## "])
 def test_long_texts_are_read_in_little_time(run):
     """A pattern that tries again at each of 200,000 signs would take minutes of the grader's time."""

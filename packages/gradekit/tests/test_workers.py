@@ -69,6 +69,7 @@ def test_every_task_comes_back_once_and_no_worker_is_left(empty_class):
     assert [process for process in processes if process.is_alive()] == []
 
 
+@pytest.mark.slow
 def test_no_more_workers_are_started_than_there_are_tasks(empty_class, monkeypatch):
     started = []
     start = workers._started

@@ -102,6 +102,7 @@ def test_a_full_disk_ends_the_command_with_one_sentence(generated, capfd, monkey
     assert line.startswith("gradekit: No space left on device: autograded/ann. Free some space")
 
 
+@pytest.mark.slow
 def test_an_autograded_notebook_is_written_once_and_atomically(generated, monkeypatch):
     """Another command may read it, or this one be killed, at any moment."""
     folder = generated.root / "autograded" / "ann" / "01_double"
@@ -143,6 +144,7 @@ def graded(course, student):
     return submission
 
 
+@pytest.mark.slow
 def test_a_result_is_written_and_not_computed_again(empty_class):
     empty_class.hand_in("ann", empty_class.answer(RIGHT, RIGHT_HALF))
     submission = graded(empty_class, "ann")

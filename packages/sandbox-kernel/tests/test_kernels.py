@@ -384,6 +384,7 @@ def test_a_kernel_does_not_outlive_a_process_that_is_killed(name):
     until(lambda: not kernel.exists())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bubblewrap.sandbox_problem() != "", reason="needs bubblewrap")
 def test_a_server_that_is_closed_while_it_sets_up_leaves_no_process():
     scratch = 61  # no other test has it, so it names the processes of this one
@@ -403,6 +404,7 @@ def said_by(command_line: Path) -> list[str]:
         return []
 
 
+@pytest.mark.slow
 def test_a_warm_kernel_shares_the_server_s_memory_in_huge_pages():
     huge = Path("/sys/kernel/mm/transparent_hugepage").exists()
     if not huge or tuple(map(int, platform.release().split(".")[:2])) < (6, 1):

@@ -86,6 +86,7 @@ def run(*sources: str, kernel: str = COLD, **settings: object) -> list[str]:
     return ["".join(output.text for output in cell.outputs).strip() for cell in book.cells]
 
 
+@pytest.mark.slow
 def test_the_readme_s_example_runs_it(install, tmp_path, monkeypatch):
     install()
     monkeypatch.chdir(tmp_path)

@@ -237,6 +237,7 @@ def test_a_folder_can_be_shown_and_hidden_by_traits(host):
     assert (json.loads(lines[0])["by_pth"], lines[1]) == ("", str([str(secret)]))
 
 
+@pytest.mark.slow
 def test_the_readme_s_example_names_the_packages_that_are_missing_inside(host):
     information = host.root / "course" / "lib" / "of_course-1.dist-info"
     information.mkdir()

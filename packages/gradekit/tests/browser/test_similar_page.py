@@ -45,6 +45,7 @@ def similar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "reports" / NAME / "similar.html"
 
 
+@pytest.mark.slow
 def test_everybody_can_read_the_page(page, similar, picture, accessibility_problems):
     page.goto(similar.as_uri())
     assert page.locator("h1").inner_text() == "02_attention: similar answers"
@@ -55,6 +56,7 @@ def test_everybody_can_read_the_page(page, similar, picture, accessibility_probl
     picture(pair.locator(".two", has_text="def masked_attention"), "similar")
 
 
+@pytest.mark.slow
 def test_the_copies_and_the_cluster_are_there(page, similar):
     page.goto(similar.as_uri())
     pairs = page.locator("#pairs caption + thead + tbody a").all_inner_texts()
@@ -62,6 +64,7 @@ def test_the_copies_and_the_cluster_are_there(page, similar):
     assert page.locator("#clusters li").all_inner_texts() == ["ben, carla, student23"]
 
 
+@pytest.mark.slow
 def test_it_fits_on_a_phone_and_on_paper(page, similar):
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(similar.as_uri())

@@ -65,6 +65,7 @@ def sheet(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_everybody_can_read_the_sheet(page, sheet, picture, accessibility_problems):
     page.set_viewport_size({"width": 760, "height": 900})
     page.goto(sheet.as_uri())
@@ -77,12 +78,14 @@ def test_everybody_can_read_the_sheet(page, sheet, picture, accessibility_proble
     picture(page, "viva", clip={"x": 0, "y": 0, "width": 760, "height": 800}, full_page=True)
 
 
+@pytest.mark.slow
 def test_the_sheet_fits_on_a_phone(page, sheet):
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(sheet.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_the_answers_are_printed_on_a_page_of_their_own(page, sheet):
     page.goto(sheet.as_uri())
     page.emulate_media(media="print")
@@ -100,6 +103,7 @@ def everybody(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_all_sheets_are_on_one_page_with_a_list_of_the_students(
     page, everybody, picture, accessibility_problems
 ):
@@ -115,12 +119,14 @@ def test_all_sheets_are_on_one_page_with_a_list_of_the_students(
     assert page.refused == []
 
 
+@pytest.mark.slow
 def test_all_sheets_fit_on_a_phone(page, everybody):
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(everybody.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_each_sheet_is_printed_on_pages_of_its_own_with_the_rubrics(page, everybody):
     page.goto(everybody.as_uri())
     page.emulate_media(media="print")
