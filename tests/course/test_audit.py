@@ -29,6 +29,10 @@ example_or_thorough = pytest.mark.parametrize(
         for a in ASSIGNMENTS
     ],
 )
+mostly_slow = pytest.mark.parametrize(
+    "assignment",
+    [pytest.param(a, id=a.name, marks=[] if a.name == EXAMPLE else pytest.mark.slow) for a in ASSIGNMENTS],
+)
 
 #: answers that compute nothing are graded here for one assignment, by `make audit` for all
 WITH_DEGENERATE = "02_attention"
@@ -63,7 +67,7 @@ def test_each_mistake_has_one_sentence_that_a_student_reads(assignment):
         assert mistake.sentence.endswith((".", "?")), mistake.name
 
 
-@each_assignment
+@mostly_slow
 def test_each_mutant_that_may_survive_can_be_made(assignment):
     entries = [entry for entry in equivalents_of(assignment) if not is_standard(entry)]
     made = MutationTest(assignment, made_of(assignment), {}, entries)

@@ -57,6 +57,7 @@ def test_it_has_notebooks_solutions_and_checks_of_all_assignments_and_nothing_el
     assert rest <= {"nbgrader_config.py", "source/.gitkeep", "release/.gitkeep"}
 
 
+@pytest.mark.slow
 def test_the_first_notebook_appears_in_the_learners_folder_without_its_solution(learner):
     said = learner()
     assert [line.split()[0] for line in said.splitlines() if "not checked yet" in line] == NAMES

@@ -28,6 +28,10 @@ example_or_thorough = pytest.mark.parametrize(
     ],
 )
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+mostly_slow = pytest.mark.parametrize(
+    "assignment",
+    [pytest.param(a, id=a.name, marks=[] if a.name == EXAMPLE else pytest.mark.slow) for a in ASSIGNMENTS],
+)
 
 
 @pytest.fixture
@@ -93,7 +97,7 @@ def test_a_blank_notebook_fails_only_where_something_is_to_be_done(assignment, f
     assert undefined == []
 
 
-@each_assignment
+@mostly_slow
 def test_a_notebook_with_everything_right_passes_nbgrader_validate(assignment, folder):
     """Without its demonstrations, which take long and ran in the source notebook."""
     from nbgrader.validator import Validator

@@ -42,6 +42,7 @@ def page_of(assignment, notebook, result: SubmissionResult) -> str:
         return exporter.from_notebook_node(notebook, resources)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", COURSE.assignments(), ids=lambda assignment: assignment.name)
 def test_a_page_with_mistakes_in_every_exercise_is_at_most_150_kB(assignment):
     name, _, _ = only_notebook(assignment)

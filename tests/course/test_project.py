@@ -196,6 +196,7 @@ def test_the_release_is_the_source_without_its_solutions(assignment):
         assert [grade_id(cell) for cell in released.cells] == [grade_id(cell) for cell in source.cells]
 
 
+@pytest.mark.slow
 @each_assignment
 def test_the_standalone_form_is_that_of_the_release(assignment):
     for name in assignment.released_names():

@@ -268,6 +268,7 @@ def test_checks_in_the_folder_of_their_notebook_are_recorded_and_audited(tiny_co
     assert figures([audit]) == NAMED
 
 
+@pytest.mark.slow
 def test_check_files_and_mistakes_share_code_by_importing_it(tiny_course):
     folder = tiny_course.checks.parent
     (folder / "shared.py").write_text('INPUTS = "others"\nSENTENCE = "You squared it."\n')

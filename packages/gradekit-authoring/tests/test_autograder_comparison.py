@@ -190,6 +190,7 @@ def test_a_course_plugged_in_through_another_file_is_not_compared(tmp_path, caps
     assert "is configured for gradekit in a file other than nbgrader_config.py" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoding", "config"),
     [

@@ -203,6 +203,7 @@ def test_the_standard_mutants_follow_from_what_the_checks_give(tiny_course):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["is wrong for an axis of size 1", "changes its first array in place"])
 def test_a_standard_mutant_may_survive_with_a_reason_that_is_true(tiny_course, capsys, words):
     entry = f'from gradekit.checks import Equivalent\n\nEQUIVALENT = [Equivalent("double", "", "`double` {words}", "So.")]\n'

@@ -428,6 +428,7 @@ def test_keys_that_others_can_read_or_share_are_not_used(students):
         read_keys(path, [NAME])
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_in_the_log_with_the_remedy(students):
     address = re.findall(r"127\.0\.0\.1:\d+", (students.root / "nbgrader_config.py").read_text())[-1]
     with socket.create_server(("127.0.0.1", int(address.partition(":")[2]))):

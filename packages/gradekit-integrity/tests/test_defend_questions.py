@@ -45,6 +45,7 @@ def test_parts_of_lines_are_asked_about_and_lines_keep_their_numbers():
     assert ProbedCode("def f(x):\n    return [(lambda y: y + 1)(z) for z in x]").parts == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source", ["random.randrange(9)", "int(torch.randint(9, ()))", "len({x, 3, 'a'})", "len(torch.empty(3))"]
 )
@@ -253,6 +254,7 @@ def test_which_line_is_the_first_is_not_asked_where_another_function_of_the_cell
     assert ClosedKind.FIRST not in {one.kind for one in questions(course, helped)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "exact"), [("0.5", True), ("1 / 3", False), ("12.345", False)])
 def test_values_and_branches_are_asked_about_only_if_the_page_shows_all_digits_of_the_inputs(
     number, exact, course

@@ -90,6 +90,7 @@ def test_the_numbers_are_stored_for_the_class_report(course):
     assert SimilarityFound.read(assignment) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "layout", ["{}/01_parts/parts.ipynb", "{}/parts.ipynb", "{}.ipynb", "submitted/{}/01_parts/x.ipynb"]
 )

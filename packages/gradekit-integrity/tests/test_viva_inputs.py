@@ -111,6 +111,7 @@ def test_a_function_or_module_from_elsewhere_has_a_name(ask, declare, function, 
     } or not texts(sheet, QuestionKind.VALUE), "values may depend on what isn't shown"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loop",
     [

@@ -10,10 +10,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from ...gradekit.tests.needs import mostly_slow
 from .downloads import NOTEBOOK, SAMPLES, damaged, rows, tarred, zipped
 
 
-@pytest.mark.parametrize("product", ["Canvas", "Moodle"])
+@pytest.mark.parametrize("product", mostly_slow(["Canvas", "Moodle"]))
 def test_file_names_identify_the_student_and_the_notebook(product, collect, handed_in):
     sample = rows(f"{product.lower()}_downloads.csv")
     done = collect(product, {name: NOTEBOOK for name, _, _ in sample})

@@ -378,6 +378,7 @@ def test_an_odd_answer_of_a_platform_leaves_the_grade_waiting(lti, token):
     assert lti.store.trouble(path).tries == 1
 
 
+@pytest.mark.slow
 def test_a_notebook_that_could_not_be_graded_gets_no_0_in_the_lms(lti, capfd):
     with served_keys(lti):
         ada = Browser(lti.lms, "ada")

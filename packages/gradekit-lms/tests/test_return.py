@@ -63,6 +63,7 @@ def test_moodle_s_pages_have_the_folders_of_the_download(collect, generated, cap
     }
 
 
+@pytest.mark.slow
 def test_canvas_s_pages_have_the_numbers_of_the_newest_file(collect, generated):
     names = ["doejane_1_11_double.ipynb", "doejane_1_14_double-1.ipynb", "leehan_LATE_2_12_my_2_double.ipynb"]
     graded(generated, collect, "Canvas", names)

@@ -51,6 +51,7 @@ def _files(submission: dict[str, Any]) -> list[dict[str, Any]]:
     return [file for area in areas for file in area.get("files", ())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "missing", [("url", "fileurl"), ("size", "filesize"), ("size", "filesize", "url", "fileurl")]
 )

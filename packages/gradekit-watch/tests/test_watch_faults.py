@@ -140,6 +140,7 @@ def no_space(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a file")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "name"),
     mostly_slow([(collecting, "_copy"), (AutogradeOne, "write_single_notebook"), (os, "replace")]),

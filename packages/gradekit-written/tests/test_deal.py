@@ -179,6 +179,7 @@ def test_a_list_in_another_encoding_gets_advice(written, capsys, tmp_path):
     assert f"{path} isn't in UTF-8: save it again as a CSV file in UTF-8" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_filled_in_list_is_read_back_and_the_report_compares_the_graders(written, capsys, tmp_path):
     deal(written, "--to", "ann,bob", "--twice", "40%")
     readings = {name: rows for name, rows in lists(written).items()}

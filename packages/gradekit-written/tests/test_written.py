@@ -256,6 +256,7 @@ def test_tasks_that_nobody_began_are_no_group_of_equal_answers(why_and_task):
     assert {*PLACES} - alone == {"did the task", "half in the heading below"}
 
 
+@pytest.mark.slow
 def test_the_page_shows_each_picture_and_why_an_answer_is_read_by_itself(
     graded_by_hand, why_and_task, capsys
 ):

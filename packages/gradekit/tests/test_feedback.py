@@ -56,6 +56,7 @@ def test_text_in_a_formula_is_text():
     assert "<mtext>&lt;script&gt;</mtext>" in formula(r"\text{<script>}")
 
 
+@pytest.mark.slow
 @each_assignment
 def test_every_formula_of_the_course_can_be_shown(assignment):
     for path in assignment.source_notebooks():

@@ -144,6 +144,7 @@ def test_one_notebook_of_two_leaves_the_other_alone(generated):
     assert sorted(os.listdir(generated.root / "release")) == ["01_double"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change_cells", mostly_slow(["rename", "notebook", "add", "remove", "type"]))
 def test_changed_cells_are_named_when_there_are_submissions(graded_class, change_cells):
     before = files(graded_class)

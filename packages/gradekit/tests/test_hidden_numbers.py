@@ -12,6 +12,8 @@ import pytest
 from gradekit.codecs import Tolerance, codec_of
 from gradekit.relations import WrongValue, relation_of
 
+from .needs import mostly_slow
+
 PATTERN = np.array([[0.31, -1.27, 2.77], [1.61, -0.77, 0.13], [1.01, 2.03, -2.33]])
 TOSSED = random.Random(0)
 
@@ -117,7 +119,7 @@ def test_one_attempt_says_about_two_bits_about_a_hidden_value(kind):
     assert gained / attempts <= LIMIT
 
 
-@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("kind", mostly_slow(LONG))
 def test_one_attempt_says_about_two_bits_about_a_long_hidden_value(kind):
     guess, *candidates = LONG[kind]
     bits = entropy([page(guess, one) for one in candidates])

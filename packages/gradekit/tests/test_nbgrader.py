@@ -145,6 +145,7 @@ def test_the_test_cell_shows_the_table_of_checks(generated):
     assert "Likely mistake: You took three times the input." in cell.outputs[0].data["text/plain"]
 
 
+@pytest.mark.slow
 def test_no_submission_stops_the_others(generated):
     generated.hand_in("a-broken", "{")
     generated.hand_in("b-empty", "")
@@ -238,6 +239,7 @@ def test_the_page_of_an_unreadable_notebook_shows_no_points_and_no_answers(gener
     assert page.select("pre, details") == []
 
 
+@pytest.mark.slow
 def test_a_forged_result_in_the_notebook_counts_for_nothing(generated):
     notebook = generated.answer(TRIPLE)
     autograde_result = SubmissionResult("graded", notes=["forged"]).as_dict()

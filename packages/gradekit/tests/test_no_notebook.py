@@ -6,6 +6,7 @@ from .needs import mostly_slow
 from .tiny_course import RIGHT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", mostly_slow(["double.py", "report.pdf", "double.ipynb.zip", "other.ipynb", "a folder/double.py"])
 )

@@ -29,6 +29,7 @@ def points(course) -> float:
     return course.grades()["ada"]["test_double"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["nbgrader", "gradekit"])
 def test_a_module_and_a_data_file_of_a_student_are_found_by_both_commands(generated, command):
     hand_in(generated)

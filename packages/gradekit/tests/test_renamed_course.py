@@ -97,6 +97,7 @@ def test_two_courses_with_equal_names_have_nothing_in_common(tmp_path, monkeypat
         assert len(list((course.root / ".gradekit" / "results" / "ps1").glob("*.json"))) == 2
 
 
+@pytest.mark.slow
 def test_in_formgrader_the_settings_are_those_of_the_course(tmp_path):
     """There, the application is Jupyter's server, which knows nothing of nbgrader's configuration."""
     course = PlainCourse(tmp_path / "course", names=RENAMED).write("\n".join(LINES)).pretend_generated()

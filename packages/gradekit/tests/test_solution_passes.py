@@ -69,6 +69,7 @@ def test_known_mistakes_that_can_t_be_read_are_refused_before_anybody_hands_in(c
     assert release(course) == before
 
 
+@pytest.mark.slow
 def test_an_audit_without_mistakes_says_that_it_shows_little(tiny_course, capsys):
     (tiny_course.assignment.checks / "mistakes.py").unlink()
     tiny_course.gradekit("record", "01_double", "--workers", "1")

@@ -27,6 +27,7 @@ def require_one_page(feedback: Path) -> None:
     assert "alert(1)" not in (feedback / "double.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_command_copies_nothing_that_code_wrote(graded_class):
     write_stray(graded_class.root / "autograded/right/01_double")
     for again in ([], ["--force"], ["--notebook=double", "--force"]):

@@ -53,6 +53,7 @@ def bound(tiny_course, tiny_source):
     return of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(TAKEN_NAMES))
 def test_a_check_that_would_reach_a_method_is_refused_and_the_advice_is_accepted(bound, name):
     (problem,) = bound(name, f"student.{name}(2)")

@@ -59,6 +59,7 @@ def test_figures_are_drawn_into_the_notebook(name):
     assert [pictures(cell) for cell in cells] == [0, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["rcParams", *(pytest.param(n, marks=pytest.mark.thorough) for n in ("environment", "use QtAgg"))]
 )
@@ -81,6 +82,7 @@ def test_one_line_says_so(name):
     assert len(notes) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asking", ["%matplotlib inline", "%matplotlib", "%matplotlib agg"])
 def test_what_needs_no_screen_is_left_alone(asking):
     states, cells = run(asking)

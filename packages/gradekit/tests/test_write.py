@@ -176,6 +176,7 @@ def test_what_was_handed_in_while_the_class_was_graded_is_graded_and_named(empty
     assert empty_class.grades()["ann"]["test_double"] == (0, None, False)
 
 
+@pytest.mark.slow
 def test_a_step_that_changes_cells_counts_and_is_named(empty_class):
     config = empty_class.root / "nbgrader_config.py"
     config.write_text(config.read_text() + STEP)

@@ -35,7 +35,13 @@ ACTIVE = [
 ]
 
 
-@pytest.mark.parametrize("data", ACTIVE, ids=[f"{i}-{next(iter(d))[:24]}" for i, d in enumerate(ACTIVE)])
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(d, id=f"{i}-{next(iter(d))[:24]}", marks=[] if i < 3 else pytest.mark.slow)
+        for i, d in enumerate(ACTIVE)
+    ],
+)
 def test_nothing_that_code_displayed_runs_in_formgrader(tiny_course, data):
     """Whatever is in autograded/, also an isolated frame, which nbconvert writes."""
     config = Config()
