@@ -74,6 +74,7 @@ def test_each_mutant_that_may_survive_can_be_made(assignment):
     assert list(made.problems()) == []
 
 
+@pytest.mark.slow
 @each_assignment
 def test_the_page_about_the_course_has_the_number_of_mutants_of_each_exercise(assignment):
     page = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")

@@ -37,6 +37,7 @@ def test_the_image_runs_as_another_user_than_root():
     assert re.findall(r"^USER (.*)$", CONTAINERFILE, re.MULTILINE) == ["grader"]
 
 
+@pytest.mark.slow
 def test_the_health_check_reads_what_the_status_of_watch_says(tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     command = ["gradekit", "watch", "--status", "--json"]

@@ -54,6 +54,7 @@ def test_a_page_with_mistakes_in_every_exercise_is_at_most_150_kB(assignment):
     assert page.count(">the lines above</a>") == len(tests) * (CHECKS - 1)
 
 
+@pytest.mark.slow
 def test_only_where_a_page_would_be_larger_it_leaves_out_provided_code_and_says_so():
     assignment = COURSE.assignment("08_modern")
     name, _, main = only_notebook(assignment)

@@ -21,6 +21,7 @@ COURSE = Course(ROOT)
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", COURSE.assignments(), ids=lambda assignment: assignment.name)
 def test_a_class_of_any_assignment_has_a_frequent_mistake_and_many_right_answers(assignment):
     samples = list(typical_class(assignment))

@@ -114,6 +114,7 @@ def test_a_notebook_of_format_3_says_how_to_convert_it(course):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"cells": 3}', "\x00", '{"nbformat": 99}'])
 def test_a_damaged_notebook_gets_one_sentence_and_the_others_are_reported(course, content, capsys):
     course.write("source/ps1/good.ipynb", ordinary("fine"))

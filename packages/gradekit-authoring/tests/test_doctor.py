@@ -116,6 +116,7 @@ def test_what_the_sandbox_lacks_here_is_a_note_and_nothing_is_missing(tmp_path, 
     assert lines["cgroups"].found == "one for each kernel (memory, pids) in /sys/fs/cgroup/grading.scope"
 
 
+@pytest.mark.slow
 def test_packages_of_the_wrong_version_are_named(tmp_path, monkeypatch):
     wanted = ["numpy>=999", "no-such-thing>=1", "pytest>=8", "not-asked-for; extra == 'cluster'"]
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: wanted)

@@ -126,6 +126,7 @@ def test_kept(student):
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "begin"),
     [

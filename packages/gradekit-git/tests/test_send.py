@@ -14,8 +14,6 @@ from gradekit_git.runner import send, serving
 from gradekit_git.runner.keys import make_keys, read_keys
 from gradekit_git.runner.serving import Nonces
 
-from ...gradekit.tests.needs import mostly_slow
-
 NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 KEY = "k" * 40
 
@@ -82,9 +80,8 @@ def test_a_file_of_keys_without_a_last_line_end_keeps_all_keys(tmp_path):
     assert ([key.student for key in found], bad) == (["ada", "ben"], [])
 
 
-@pytest.mark.parametrize(
-    "text", mostly_slow(["name,key\nx,y\n", "student,key\nada\n", "\ufeffstudent,key\n"])
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["name,key\nx,y\n", "student,key\nada\n", "\ufeffstudent,key\n"])
 def test_a_file_of_keys_by_another_program_gets_a_sentence_or_the_key(tmp_path, text):
     path = tmp_path / "keys.csv"
     path.write_text(text)

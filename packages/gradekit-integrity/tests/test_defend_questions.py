@@ -149,6 +149,7 @@ def test_nothing_is_asked_about_a_setting_that_was_changed_where_no_page_shows_i
     assert (ClosedKind.NEXT in kinds) == (between == "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "between", ["", "wide.eval()", "wide.norm = torch.nn.Identity()", "wide.norm.eps = 1"]
 )

@@ -63,6 +63,7 @@ def test_inputs_come_from_the_visible_tests_if_the_course_declares_none(ask):
     assert sheet.problem == "" and sheet.dropped == 0
 
 
+@pytest.mark.slow
 def test_declared_inputs_come_first(ask, declared):
     sheet = ask("def double(x):\n    y = x + x\n    return y")
     assert answers(sheet, QuestionKind.SHAPE) == {

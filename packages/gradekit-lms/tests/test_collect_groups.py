@@ -58,6 +58,7 @@ def test_canvas_s_own_list_of_groups_is_read(collect, handed_in, generated, enro
     assert handed_in().keys() == {("jane", "double"), ("han", "double")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [None, "", "team,name\na,b\n", "group,student\nÄ,b\n".encode("latin-1")])
 def test_a_list_of_groups_that_cannot_be_read_ends_the_command_with_one_sentence(text, collect, generated):
     if text is not None:

@@ -104,6 +104,7 @@ def export(course) -> Callable[..., subprocess.CompletedProcess]:
     return run
 
 
+@pytest.mark.slow
 def test_the_table_has_a_status_for_everybody_and_a_score_only_where_something_was_graded(course, export):
     done = export("Table", "--to", "all.csv", "--assignment", "01_double")
     rows = {row["student_id"]: row for row in read(course.root / "all.csv")}

@@ -162,6 +162,7 @@ def test_other_files_stay_behind_when_told_to(collect, generated):
     assert collected(generated).keys() == {"double.ipynb"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stored", "system", "read"),
     [

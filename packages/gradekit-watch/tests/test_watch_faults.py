@@ -21,7 +21,6 @@ from gradekit_watch import loop, waiting
 from gradekit_watch.pipeline import Pipeline
 from gradekit_watch.status import locked, read_status, status_lines
 
-from ...gradekit.tests.needs import mostly_slow
 from .watching import (
     FIRST,
     RIGHT,
@@ -143,7 +142,7 @@ def no_space(*_: object, **__: object) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "name"),
-    mostly_slow([(collecting, "_copy"), (AutogradeOne, "write_single_notebook"), (os, "replace")]),
+    [(collecting, "_copy"), (AutogradeOne, "write_single_notebook"), (os, "replace")],
     ids=["collecting", "autograding", "recording"],
 )
 def test_a_full_disk_is_reported_once_and_waited_for(exchange, monkeypatch, where, name):

@@ -224,6 +224,7 @@ def test_a_page_has_no_names_all_second_readings_and_the_first_ones_with_files_t
     assert f"First reading of the submission {lists['first']['ann', 'why']['submission']}" not in str(pages)
 
 
+@pytest.mark.slow
 def test_a_student_whose_notebook_is_gone_or_unreadable_is_named(written_original, tmp_path, capsys):
     course = TinyCourse(shutil.copytree(written_original, tmp_path / "course"))
     course.hand_in("eve", "this is no notebook")

@@ -487,6 +487,7 @@ def test_the_commands_exist_with_their_options():
 STAGED = sorted((row for row in ENTRIES if isinstance(row[2], Situation)), key=lambda row: "record" in row[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("template", "situation"),
     mostly_slow([row[1:] for row in STAGED]),

@@ -106,6 +106,7 @@ def test_a_record_of_another_time_is_not_this_attempt(graded_class):
     assert page(graded_class, "mistake").select(".attempt") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [0, 86_400])
 def test_without_a_timestamp_the_time_at_which_the_notebook_arrived_counts(graded_class, ahead):
     """Its own time may be ahead, if it comes from a computer in another time zone."""

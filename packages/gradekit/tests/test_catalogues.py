@@ -54,6 +54,7 @@ def test_other_right_answers_may_be_a_folder_too(tiny_course):
     assert names(alternatives_of(tiny_course.assignment)) == ["sum"]
 
 
+@pytest.mark.slow
 def test_the_audit_of_a_folder_is_that_of_the_file(split):
     audit = run_audit(split[0].assignment, workers=1, degenerate=False)
     assert audit.problems == []

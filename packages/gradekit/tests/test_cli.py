@@ -100,6 +100,7 @@ def test_every_command_has_a_help_text(command, capsys):
     assert f"usage: gradekit {command}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_workers_can_be_forked_from_a_command_that_has_read_the_configuration(generated):
     script = f"""
 import os

@@ -91,6 +91,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "command"),
     [  # each place and each command once; `make test-slow` has all pairs

@@ -91,6 +91,7 @@ def test_the_page_shows_the_source_of_an_answer_of_which_nothing_can_be_seen():
     assert ["because it is" in html for html in shown if html.strip()] == [True]
 
 
+@pytest.mark.slow
 def test_a_link_leads_to_its_heading_whatever_characters_are_in_it():
     (path,) = Course(Path(__file__).parents[3]).assignment("04_transformer").source_notebooks()
     source = nbformat.read(path, as_version=4)

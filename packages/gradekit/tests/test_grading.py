@@ -98,6 +98,7 @@ def test_a_loop_in_a_call_times_out(grade_answer):
     assert (result.status, result.earned) == ("timed out", 0)
 
 
+@pytest.mark.slow
 def test_a_loop_in_a_cell_times_out(grade_answer):
     result = grade_answer("while True: pass", Limits(cell_seconds=4))
     assert (result.status, result.earned) == ("timed out", 0)

@@ -300,6 +300,7 @@ def test_an_unknown_group_and_an_empty_comment_are_refused_in_a_sentence(four_ti
     assert "report.json can't be read: run `gradekit report 01_double`" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_tells_answers_apart_is_not_on_the_students_page(four_times):
     done = four_times.run("nbgrader", "generate_feedback", "01_double")
     assert done.returncode == 0, done.stderr

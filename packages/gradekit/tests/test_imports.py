@@ -57,6 +57,7 @@ def imports(four_times_original, tmp_path_factory) -> dict[str, set[str]]:
     return dict(zip(WITHOUT_GRADING, found, strict=True))
 
 
+@pytest.mark.slow
 def test_the_table_imports_nothing_new(imports, tmp_path):
     (by_nbgrader,) = imported(tmp_path, ["import nbgrader.api"])
     new = imports[WITHOUT_GRADING[0]] - by_nbgrader - ALLOWED

@@ -64,6 +64,7 @@ def test_what_hidden_checks_would_grade_is_left_to_a_person():
     assert "A person has to grade" in result.notes[1] and "`test_times`" in result.notes[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [
@@ -94,6 +95,7 @@ def test_nobody_s_outputs_are_read_otherwise():
     assert [(cell.outputs, cell.execution_count) for cell in cells] == [([], None)] * 2
 
 
+@pytest.mark.slow
 def test_gradekit_s_own_command_says_which_one_scores_without_running(tmp_path):
     course = PlainCourse(tmp_path / "course").write("c.Execute.enabled = False").pretend_generated("ada")
     opened = RunningCourse.open(course.root)

@@ -183,6 +183,7 @@ def test_what_a_worker_started_ends_when_the_class_is_given_up(empty_class):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", mostly_slow(["no_such_name", "raise KeyError('x')"]))
 def test_an_outcome_reports_a_check_at_fault(empty_class, fault):
     trouble(empty_class, fault)

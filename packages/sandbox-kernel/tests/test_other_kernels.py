@@ -154,6 +154,7 @@ def test_a_program_that_is_installed_in_a_folder_of_its_own_is_visible_with_that
     assert run(f"cat {tmp_path}/language/lib.txt") == ["the library"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "said"), [("signal", "interrupted"), ("message", "killed")])
 def test_it_is_interrupted_as_its_kernelspec_says(install, mode, said):
     install(interrupt_mode=mode)
