@@ -6,7 +6,6 @@ Separate from `gradekit.session`, since the command line needs these names befor
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from gradekit.course import Assignment, CourseError
@@ -66,7 +65,8 @@ def libraries_of(assignments: Iterable[Assignment]) -> set[str]:
         checks = list(assignment.checks.rglob("*.py"))
         folders = (assignment.source_folder, assignment.release_folder)
         beside = [path for folder in folders for kind in ("*.ipynb", "*.py") for path in folder.rglob(kind)]
-        text = "\n".join(map(_text, [*beside, *checks, *assignment.conftests]))
+        files = [path for path in (*beside, *checks, *assignment.conftests) if path.is_file()]
+        text = "\n".join(path.read_text(errors="replace") for path in files)
         found.update(_USED.findall(text))
         if checks and not _NUMPY.search(text):
             found.add("torch")
@@ -79,7 +79,3 @@ def modules_for(libraries: Iterable[str]) -> list[str]:
 
     others = set(LIBRARIES) - set(libraries)
     return [*({"pandas"} - others), *(name for name in MODULES if others.isdisjoint(name.split(".")))]
-
-
-def _text(path: Path) -> str:
-    return path.read_text(errors="replace") if path.is_file() else ""

@@ -189,11 +189,7 @@ def _saved(arrays: list[tuple[str, Numpy]]) -> bytes:
     for key, array in arrays:
         parts.append(array.tobytes())
         begin, end = end, end + len(parts[-1])
-        head[key] = {
-            "dtype": _STORED[array.dtype.str],
-            "shape": array.shape,
-            "data_offsets": (begin, end),
-        }
+        head[key] = {"dtype": _STORED[array.dtype.str], "shape": array.shape, "data_offsets": (begin, end)}
     text = json.dumps(head, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])

@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from io import StringIO
 from select import select
-from time import monotonic, sleep
+from threading import Lock, Thread
+from time import monotonic
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -37,32 +38,51 @@ def protect(shell: Any) -> None:
     Args:
         shell: the kernel's `InteractiveShell`.
     """
-    shell.ask_exit = _leave_the_cell
-    shell.kernel.do_shutdown = _leave_the_cell
+    shell.ask_exit = shell.kernel.do_shutdown = _leave_the_cell
     for name in ("reset", "reset_selective"):
         shell.register_magic_function(_keep_the_names, "line", name)
     draw_without_screen(shell)
     streams = {"stdout": sys.stdout, "stderr": sys.stderr}
-    pipes = [pipe for stream in streams.values() if (pipe := getattr(stream, "_fid", None)) is not None]
+    descriptors = _Descriptors(list(streams.values()))
     for stream in streams.values():
-        stream.close = _stay_open  # type: ignore[method-assign]  # on purpose
+        stream.close = lambda: None  # type: ignore[method-assign]  # without them, nothing could be reported
 
     def restore(*_: object) -> None:
         for name, stream in streams.items():
             if getattr(sys, name) is not stream:
                 setattr(sys, name, stream)
-        _await_readers(pipes)
+        descriptors.read()
 
     shell.events.register("post_run_cell", restore)
 
 
-def _await_readers(pipes: Sequence[int]) -> None:
-    """Wait until ipykernel's threads have read what the cell wrote to the descriptors 1 and 2: later it would be lost."""
-    end = monotonic() + _READ_SECONDS
-    with contextlib.suppress(OSError, ValueError):
-        while select(pipes, (), (), 0)[0] and monotonic() < end:
-            sleep(0.001)
-        sleep(0.001)  # for a thread that has read, and waits for its turn
+class _Descriptors:
+    """Reads the descriptors 1 and 2 in place of ipykernel's threads: what those pass on after a cell's end is lost."""
+
+    def __init__(self, streams: Sequence[Any]) -> None:
+        self._reading, self._process = Lock(), os.getpid()
+        self._streams = {}
+        for number, stream in enumerate(streams, 1):
+            if getattr(stream, "_fid", None) is not None:  # ipykernel reads it here
+                pipe, end = os.pipe()
+                os.dup2(end, number)  # `end` stays open as well: a cell may close the descriptor
+                self._streams[pipe] = stream
+        Thread(target=self._follow, daemon=True).start()
+
+    def _follow(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while select(self._streams, (), ()):
+                self.read()
+
+    def read(self) -> None:
+        """Pass on what has been written, for a limited time if processes still write."""
+        with contextlib.suppress(OSError, ValueError), self._reading:
+            end = monotonic() + _READ_SECONDS
+            while os.getpid() == self._process and (ready := select(self._streams, (), (), 0)[0]):
+                for pipe in ready:
+                    self._streams[pipe].write(os.read(pipe, 65_536).decode(errors="replace"))
+                if monotonic() > end:
+                    break
 
 
 #: backends of matplotlib that need a screen, or a browser that runs scripts
@@ -143,10 +163,6 @@ def _leave_the_cell(*_: object, **__: object) -> NoReturn:
 
 def _keep_the_names(_: str) -> None:
     print("Nothing was deleted: the answers are checked after the last cell, so %reset has no effect here.")
-
-
-def _stay_open() -> None:
-    """Leave the stream open: without it, nothing could be reported."""
 
 
 class BuiltIn:
