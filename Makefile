@@ -180,7 +180,7 @@ LANGUAGES := packages/gradekit/src/gradekit/languages
 
 texts: setup  ## collect the fixed texts of students' pages for translators, and update the languages
 	pybabel --quiet extract --mapping-file packages/gradekit/babel.cfg --no-location --sort-output --width 100 --project gradekit \
-		--version 0.3 --copyright-holder "the gradekit authors" --output-file $(LANGUAGES)/gradekit.pot packages/gradekit/src/gradekit packages/gradekit-authoring/src/gradekit_authoring
+		--version 0.4 --copyright-holder "the gradekit authors" --output-file $(LANGUAGES)/gradekit.pot packages/gradekit/src/gradekit packages/gradekit-authoring/src/gradekit_authoring
 	for file in $(LANGUAGES)/*.po; do pybabel --quiet update --locale $$(basename $$file .po) --no-fuzzy-matching --width 100 \
 		--ignore-obsolete --input-file $(LANGUAGES)/gradekit.pot --output-file $$file; done
 

@@ -52,7 +52,7 @@ LONG = [
     "gradekit/tests/test_snippets.py",
     "gradekit/tests/test_names.py",
     "gradekit/tests/test_restore_answers.py",
-    "gradekit/tests/test_pandas.py",
+    "gradekit-data/tests/test_pandas.py",
     "gradekit-lms/tests/test_exports.py",
 ]
 

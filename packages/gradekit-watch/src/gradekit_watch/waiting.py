@@ -195,7 +195,7 @@ class WatchedCourse:
             setting = "c.AttemptRules.counts = 'best'"
         if setting:
             raise CourseError(
-                f"{self.course.last_file}: {setting} needs nbgrader's exchange, which keeps all hand-ins: "
+                f"{self.course.last_file}: {setting} needs nbgrader's exchange, or another way that keeps all hand-ins: "
                 "remove the line, or watch without --folder"
             )
 
