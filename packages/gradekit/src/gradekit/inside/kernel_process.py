@@ -79,8 +79,8 @@ class _Descriptors:
         with contextlib.suppress(OSError, ValueError), self._reading:
             end = monotonic() + _READ_SECONDS
             while os.getpid() == self._process and (ready := select(self._streams, (), (), 0)[0]):
-                for pipe in ready:
-                    self._streams[pipe].write(os.read(pipe, 65_536).decode(errors="replace"))
+                for pipe in ready:  # little at once, or what never ends would fill the memory
+                    self._streams[pipe].write(os.read(pipe, 1_000).decode(errors="replace"))
                 if monotonic() > end:
                     break
 
