@@ -291,10 +291,9 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
         if before and course.graded_before(student, assignment.name):
             row.status = GRADED_BEFORE
         if found:
-            row.notebooks = {
-                name: str(found[name].status) if name in found else _status_of_file(folder / f"{name}.ipynb")
-                for name in names
-            }
+            for name in names:
+                ungraded = NOT_AUTOGRADED if (folder / f"{name}.ipynb").exists() else Status.MISSING
+                row.notebooks[name] = str(found[name].status if name in found else ungraded)
             row.status = _status_of_all(list(row.notebooks.values()))
         if found or row.status == GRADED_BEFORE:
             row.points = points.get(student, {})
@@ -394,10 +393,6 @@ def removed_lines(assignment: str, students: Iterable[str]) -> Iterator[str]:
             f"{printable(student)} was removed from the gradebook, and doesn't count. A student who comes back: "
             f"`nbgrader db student add {quoted(student)}`, then `gradekit autograde {quoted(assignment)} --force`"
         )
-
-
-def _status_of_file(path: Path) -> str:
-    return NOT_AUTOGRADED if path.exists() else Status.MISSING
 
 
 def _status_of_all(statuses: Sequence[str]) -> str:
