@@ -76,6 +76,7 @@ def test_every_kind_of_problem_is_reported(tiny_course):
         assert words in problems
 
 
+@pytest.mark.slow
 def test_what_a_variant_cannot_touch_has_the_points_of_the_solution(tiny_course, tiny_source):
     """A second exercise, in whose checks one fixture of two uses the first."""
     tiny_source.cells += [

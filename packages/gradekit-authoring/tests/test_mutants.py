@@ -224,6 +224,7 @@ MISTAKES = [
 """
 
 
+@pytest.mark.slow
 def test_mutants_that_get_the_sentence_of_a_mistake_on_another_line_are_listed_first(tiny_course, capsys):
     (tiny_course.checks.parent / "mistakes.py").write_text(ANOTHER_TRIPLE)
     assert tiny_course.gradekit("record", "01_double") == 0

@@ -164,6 +164,7 @@ def test_who_passes_the_check_by_now_is_listed_as_such(graded_class, capfd):
     assert out.count("    right (passes it now): unclear\n") == 2 == out.count("    mistake: unclear\n")
 
 
+@pytest.mark.slow
 def test_the_page_says_how_to_object_if_the_course_wants_it(graded_class):
     course = graded_class
     with (course.root / "nbgrader_config.py").open("a") as file:

@@ -39,6 +39,7 @@ def told(students, endpoint):
     return state
 
 
+@pytest.mark.slow
 def test_only_late_hand_ins_are_told_so_however_many_they_are(students, told):
     with students.course.gradebook() as book:
         book.add_student("ada")

@@ -79,6 +79,7 @@ def test_the_sentence_of_a_known_mistake_is_part_of_the_rubric(ask, empty_class)
     assert one.rubric[0] == "A known mistake: “You returned the input itself.”"
 
 
+@pytest.mark.slow
 def test_of_a_wrong_answer_only_checks_that_pass_are_in_the_rubric(ask):
     sheet = ask("def double(x):\n    y = x.detach()\n    y = y * 2\n    return y")
     rubric = purposes_of(sheet, "double")[3].rubric

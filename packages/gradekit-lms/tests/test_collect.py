@@ -41,6 +41,7 @@ def test_gradescope_metadata_has_the_students_and_the_times(collect, handed_in, 
         assert f"Not collected, since {reason}" in done.stderr
 
 
+@pytest.mark.slow
 def test_students_are_found_in_the_gradebook_by_number_name_or_email(collect, handed_in, enrol):
     enrol("jane", lms_user_id="12345", first_name="Jane", last_name="Doe", email="Jane@Example.edu")
     collect("Canvas", {"doejane_12345_678901_double.ipynb": NOTEBOOK})

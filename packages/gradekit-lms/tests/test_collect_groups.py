@@ -40,6 +40,7 @@ def test_a_group_that_hands_in_once_is_graded_and_gets_pages_as_two_students(col
         assert f"Feedback for {student}" in page and "You took three times the input." in page
 
 
+@pytest.mark.slow
 def test_a_list_of_groups_may_have_semicolons_as_excel_writes_in_some_countries(
     collect, handed_in, generated
 ):

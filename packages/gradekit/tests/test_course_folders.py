@@ -258,6 +258,7 @@ def test_reading_the_configuration_writes_nothing(tmp_path, home):
 # ---------------------------------------------------------------- graded from end to end
 
 
+@pytest.mark.slow
 def test_a_folder_whose_name_is_html_is_renamed_since_formgrader_would_run_it(tmp_path):
     course = PlainCourse(tmp_path / "course").write().pretend_generated()
     course.hand_in('"><img src=x onerror=evil()>', 2)

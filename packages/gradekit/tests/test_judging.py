@@ -127,6 +127,7 @@ def two_checks(course, answer: str):
     return grade(job).result.exercises[0].checks
 
 
+@pytest.mark.slow
 def test_a_test_that_calls_the_functions_without_end_is_stopped_and_is_nobody_else_s_fault(
     tiny_course, monkeypatch
 ):

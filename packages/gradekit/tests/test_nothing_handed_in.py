@@ -24,6 +24,7 @@ def comments(course: TinyCourse) -> dict[str, set[str | None]]:
     return found
 
 
+@pytest.mark.slow
 def test_only_answers_that_were_handed_in_unchanged_have_the_comment_that_says_so(course):
     """Plain nbgrader writes it for a missing notebook as well."""
     found = comments(course)
@@ -31,6 +32,7 @@ def test_only_answers_that_were_handed_in_unchanged_have_the_comment_that_says_s
     assert "No response." in found["cyd"]
 
 
+@pytest.mark.slow
 def test_a_ta_closes_such_a_submission_by_giving_points_to_all_its_cells(course):
     """As docs/ta.md says: formgrader's buttons No credit and Full credit set the same two values."""
     with course.gradebook() as gradebook:

@@ -161,6 +161,7 @@ def scores(course) -> tuple[float, float]:
         return submission.score, submission.late_submission_penalty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "settings", "penalty"),
     mostly_slow(

@@ -230,7 +230,7 @@ def test_a_wary_session_blames_the_cell_whose_thread_ends_the_kernel():
 
 
 @pytest.mark.parametrize(
-    "kernel", ["sandbox", pytest.param("sandbox-cold", marks=pytest.mark.slow), "limited"]
+    "kernel", ["sandbox", *(pytest.param(k, marks=pytest.mark.slow) for k in ("sandbox-cold", "limited"))]
 )
 def test_preloaded_statements_have_run_in_every_kernel(kernel):
     book = notebook({"look": "import sys\nfound = 'colorsys' in sys.modules"})

@@ -85,6 +85,7 @@ def test_a_wrong_line_in_another_file_is_named_there(tmp_path, home):
         RunningCourse.open(course.root)
 
 
+@pytest.mark.slow
 def test_a_course_that_does_not_plug_gradekit_in_is_not_graded(tmp_path, capsys):
     course = PlainCourse(tmp_path / "course").write().pretend_generated()
     settings_of(course.root)

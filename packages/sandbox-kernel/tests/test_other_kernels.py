@@ -184,6 +184,7 @@ def test_it_is_interrupted_as_its_kernelspec_says(install, mode, said):
     assert asyncio.run(printed()) == ["begins\n", said]
 
 
+@pytest.mark.slow
 def test_large_outputs_arrive_whole(install):
     install()
     (text,) = run("head -c 20000000 /dev/zero | tr '\\0' x")
