@@ -167,6 +167,7 @@ def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
     assert "Do you divide by the square root" in errors[0].evalue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../elsewhere", "a+b", "", "08", "08_", "08 ", " a", "a/b"])
 def test_a_name_that_nbgrader_can_t_take_is_refused_with_one_sentence(tiny_course, capsys, name):
     assert tiny_course.gradekit("new", name) == 2
@@ -186,6 +187,7 @@ def test_a_name_may_have_spaces_and_accents_and_commands_quote_it(tiny_course, c
     assert "# 8 · Größe x" in notebook and "`gradekit audit '08 größe x'`" in notebook
 
 
+@pytest.mark.slow
 def test_an_assignment_that_exists_is_not_overwritten(tiny_course, capsys):
     before = tiny_course.checks.read_text()
     assert tiny_course.gradekit("new", "01_double") == 2
@@ -193,6 +195,7 @@ def test_an_assignment_that_exists_is_not_overwritten(tiny_course, capsys):
     assert tiny_course.checks.read_text() == before
 
 
+@pytest.mark.slow
 def test_outside_of_a_course_nothing_is_written(tmp_path, capsys):
     assert main(["--course-dir", str(tmp_path), "new", NAME]) == 2
     assert "has no nbgrader_config.py" in capsys.readouterr().err

@@ -236,6 +236,7 @@ def test_a_notebook_that_is_a_link_or_in_lfs_is_refused_and_says_why(looks, work
     assert found.left_out() == {"picture.png": "is in Git LFS, so it was not fetched."}
 
 
+@pytest.mark.slow
 def test_a_huge_commit_is_given_up_before_it_has_arrived(looks, work):
     found = looks()
     work.write(double_ipynb=NOTEBOOK, big_txt=noise(3)).push()
@@ -272,6 +273,7 @@ def test_a_tree_that_holds_itself_many_times_over_is_refused(looks, work):
     assert time.monotonic() - begun < 10
 
 
+@pytest.mark.slow
 def test_all_hand_ins_of_a_student_together_have_a_limit(looks, work):
     found = looks(max_total_bytes=1_500_000)
     work.write(double_ipynb=NOTEBOOK, data_txt=noise(0.8)).push()

@@ -57,6 +57,7 @@ class Checked(HTMLParser):
         self.marked += data if "mark" in self.open else ""
 
 
+@pytest.mark.slow
 def test_the_page_shows_a_copy_with_what_is_alike_marked(course, capsys):
     course.hand_in("copy", answers(7) | {"part_b": answers(7)["part_b"] + "\n    # mine\n    print('hello')"})
     assert similar(course) == 0
@@ -73,6 +74,7 @@ def test_the_page_shows_a_copy_with_what_is_alike_marked(course, capsys):
     assert float(row["expected_by_chance"]) < 0.05
 
 
+@pytest.mark.slow
 def test_a_class_without_copies_gets_a_page_that_says_so(course):
     assert similar(course) == 0
     assert "No pair stands out." in page(course)

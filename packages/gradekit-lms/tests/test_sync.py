@@ -131,6 +131,7 @@ def test_a_new_attempt_replaces_the_one_before_but_nothing_that_came_from_elsewh
     assert (code, "  ann\n" in printed, "collected:" in printed) == (1, True, False)
 
 
+@pytest.mark.slow
 def test_everything_that_is_not_collected_has_a_name(generated, lms, synced):
     config = generated.root / "nbgrader_config.py"
     config.write_text(f"{config.read_text()}\nc.LmsSync.max_megabytes = 1\n")

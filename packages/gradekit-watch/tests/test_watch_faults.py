@@ -328,6 +328,7 @@ def test_what_was_changed_after_it_was_graded_is_not_graded_again(exchange):
     assert exchange.score("ada") == 3
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_notebook_has_no_points_in_the_log(exchange, capfd):
     folder = exchange.hand_in("ada")
     (folder / "double.ipynb").write_text("my answer")

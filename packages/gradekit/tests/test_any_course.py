@@ -97,12 +97,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_who_handed_in_one_of_two_notebooks_is_partly_handed_in(course):
     code, counts, ben = (course / "week 1.txt").read_text().splitlines()[:3]
     assert (code, counts) == ("0", "week 1: 1 graded, 1 partly handed in")
     assert ben == "  ben: partly handed in (lab graded, theory missing)"
 
 
+@pytest.mark.slow
 def test_the_table_says_which_notebook_is_missing(course, capsys):
     assert gradekit(course, "table", "week 1") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -111,6 +113,7 @@ def test_the_table_says_which_notebook_is_missing(course, capsys):
     assert "ben: lab graded, theory missing" in lines
 
 
+@pytest.mark.slow
 def test_only_cells_of_notebooks_that_were_graded_wait_for_a_person(course):
     rows = {
         row.student: row
@@ -119,6 +122,7 @@ def test_only_cells_of_notebooks_that_were_graded_wait_for_a_person(course):
     assert (rows["ada"].waiting, rows["ben"].waiting) == (["sketch"], [])
 
 
+@pytest.mark.slow
 def test_the_csv_file_has_a_column_for_the_status_of_each_notebook(course, capsys):
     assert gradekit(course, "table", "week 1", "--csv", str(course / "table.csv")) == 0
     with (course / "table.csv").open(newline="") as file:
@@ -129,6 +133,7 @@ def test_the_csv_file_has_a_column_for_the_status_of_each_notebook(course, capsy
     assert f"lab/{AUTOMATIC}" in rows["ben"]
 
 
+@pytest.mark.slow
 def test_a_value_that_is_not_a_score_is_reported_and_is_no_error(course):
     code, *lines = (course / "week 2.txt").read_text().splitlines()
     assert code == "0"
@@ -139,6 +144,7 @@ def test_a_value_that_is_not_a_score_is_reported_and_is_no_error(course):
     ]
 
 
+@pytest.mark.slow
 def test_students_are_named_if_only_their_value_is_not_a_score():
     passed = CheckResult("value", "", 1, CheckOutcome.PASSED)
     exercises = [("value", ExerciseResult("value", [passed]))]
@@ -148,18 +154,21 @@ def test_students_are_named_if_only_their_value_is_not_a_score():
     assert line == "value has full marks because its value is not a score: look at ben"
 
 
+@pytest.mark.slow
 def test_a_cell_without_a_name_is_called_as_the_heading_above_it(course, capsys):
     assert gradekit(course, "table", "week 2") == 0
     head = capsys.readouterr().out.splitlines()[1]
     assert head.split() == ["student", "status", "Doubling", "value", "total"]
 
 
+@pytest.mark.slow
 def test_cells_of_two_notebooks_under_the_same_heading_have_the_notebook_in_front(course):
     titles = class_table(RunningCourse.open(course), Course(course).assignment("week 1")).titles
     assert titles[f"lab/{AUTOMATIC}"] == "lab/Doubling"
     assert titles[f"theory/{AUTOMATIC}"] == "theory/Doubling"
 
 
+@pytest.mark.slow
 def test_the_page_calls_the_cell_by_its_heading(course):
     done = run_forked(["nbgrader", "generate_feedback", "week 1", "--force"], course)
     assert done.returncode == 0, done.stderr
@@ -211,6 +220,7 @@ from gradekit.checks import points
 from shared import INPUTS
 
 
+@pytest.mark.slow
 @points(2)
 def test_value(student):
     """The double of some numbers."""
@@ -230,6 +240,7 @@ def test_regrade_names_the_notebook_where_two_share_a_grade_id(course, capsys):
     assert "theory/" not in out
 
 
+@pytest.mark.slow
 def test_a_notebook_id_in_the_configuration_leaves_the_other_notebooks_alone(course, tmp_path):
     before = grades(course, "week 1")
     config = course / "nbgrader_config.py"

@@ -249,6 +249,7 @@ def test_a_right_answer_that_a_later_cell_harms_goes_to_a_person(course, case):
         assert exercise.right or exercise.grade_id in case.lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "earned"), KEPT.values(), ids=KEPT.keys())
 def test_other_answers_have_the_points_of_their_checks(course, case, earned):
     result = graded(course, case)

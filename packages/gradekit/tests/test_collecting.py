@@ -167,6 +167,7 @@ def test_what_can_be_collected_of_a_submission_is_collected(exchange, caplog):
     assert "pipe isn't a regular file, so it was not collected." in caplog.text
 
 
+@pytest.mark.slow
 def test_a_folder_whose_name_has_no_time_is_reported_and_the_others_are_collected(exchange, caplog):
     for time in ("soon", "", "99999-01-01 00:00:00 UTC", "2026-01-01 12:00:00 .."):
         (exchange.inbound / f"mallory+ps1+{time}").mkdir()

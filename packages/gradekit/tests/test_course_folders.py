@@ -33,6 +33,7 @@ STRUCTURES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_any_directory_structure_is_understood(structure, tmp_path, capsys):
     course = PlainCourse(tmp_path / "course", structure=structure)

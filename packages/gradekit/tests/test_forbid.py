@@ -84,6 +84,7 @@ def test_a_class_of_a_library_costs_the_exercise_but_not_an_own_one_of_its_name(
         assert result.exercises[0].checks[0].message == "Your answer uses torch's own `Tanh`. Write it."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "points"),
     [

@@ -226,6 +226,7 @@ def test_manual_grades_are_shown_as_such_after_grading_again(generated):
         assert "Awaiting" not in page.text
 
 
+@pytest.mark.slow
 def test_the_page_of_an_unreadable_notebook_shows_no_points_and_no_answers(generated):
     generated.hand_in("ada", "{")
     autograde(generated)

@@ -47,6 +47,7 @@ def test_settings_among_the_files_are_not_read_while_the_kernel_starts(kernel, s
     assert start_kernel(kernel, working_files=files).run(_RAN) == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [SANDBOX, COLD, LIMITED])
 def test_files_named_like_folders_of_settings_are_files_like_any_other(kernel, start_kernel, tmp_path):
     names = [".ipython", ".jupyter", ".matplotlib", "settings"]
@@ -56,6 +57,7 @@ def test_files_named_like_folders_of_settings_are_files_like_any_other(kernel, s
     assert found.run(f"print([open(name).read() for name in {names!r}])") == "['3', '3', '3', '3']"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [SANDBOX, COLD, LIMITED])
 def test_a_module_beside_the_notebook_is_imported_before_an_installed_one_of_this_name(
     kernel, start_kernel, tmp_path

@@ -26,6 +26,7 @@ SHEET = Issued(
 )
 
 
+@pytest.mark.slow
 def test_answers_are_saved_as_the_file_that_is_marked(page, tmp_path, picture, accessibility_problems):
     path = tmp_path / "ada.html"
     path.write_text(defense_as_html("01_positions", SHEET, {("positions", "distances"): SOURCE}))
@@ -48,6 +49,7 @@ def test_answers_are_saved_as_the_file_that_is_marked(page, tmp_path, picture, a
     assert json.loads(saved.value.path().read_text()) == answers
 
 
+@pytest.mark.slow
 def test_without_scripts_the_page_says_what_to_write(browser, tmp_path):
     path = tmp_path / "ada.html"
     path.write_text(defense_as_html("01_positions", SHEET, {("positions", "distances"): SOURCE}))
