@@ -3,6 +3,8 @@
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from gradekit_integrity.defend.pages import defense_as_html
 from gradekit_integrity.defend.records import GivenQuestion, Issued
 
