@@ -220,7 +220,6 @@ from gradekit.checks import points
 from shared import INPUTS
 
 
-@pytest.mark.slow
 @points(2)
 def test_value(student):
     """The double of some numbers."""
