@@ -43,7 +43,8 @@ demo: setup  ## grade a sample class of thirty in its own folder, write the feed
 	@echo "                    similar.html (answers that are alike), viva/$(DEMO_STUDENT).html (questions about a student's own code)"
 	@echo "To go on:           source .venv/bin/activate && cd $(DEMO) && gradekit --help"
 
-TESTS = pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
+# each process would compile all tests again where a system asks Python not to keep what it compiled
+TESTS = PYTHONDONTWRITEBYTECODE= pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
 
 FOR_TESTS = setup $(VENV)/extras $(VENV)/browser
 

@@ -21,7 +21,7 @@ made_of = cache(mutants_of)
 ASSIGNMENTS = Course(ROOT).assignments()
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 #: audited in every test run
-EXAMPLE = "01_positional_encoding"
+EXAMPLE = "00_warm_up"
 example_or_thorough = pytest.mark.parametrize(
     "assignment",
     [

@@ -9,7 +9,20 @@ import pytest
 
 from gradekit.cli import main
 
+from ...gradekit.tests.forked import run_forked
+
 RIGHT, TRIPLE = "def double(x):\n    return 2 * x", "def double(x):\n    return 3 * x"
+
+
+@pytest.fixture
+def forked(monkeypatch):
+    """Commands that `learn` runs are forked from a process that has imported everything."""
+
+    def run(root, *command):
+        done = run_forked(command, root)
+        assert done.returncode == 0, done.stderr
+
+    monkeypatch.setattr("gradekit_authoring.cli.learning.run_quietly", run)
 
 
 def own_notebook(course) -> Path:
@@ -67,6 +80,7 @@ def test_what_was_written_is_never_replaced(generated, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 def test_a_student_s_hand_in_is_not_touched_in_the_course_of_an_instructor_who_tries_it(generated, capsys):
     theirs = generated.hand_in("me", generated.answer(TRIPLE))
     before = theirs.read_bytes()
@@ -95,6 +109,7 @@ def test_a_check_grades_shows_the_page_and_keeps_the_best_result(generated, caps
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 def test_a_written_answer_is_left_to_the_learner(generated, capsys):
     learn(generated, capsys)
     notebook = generated.answer(RIGHT, "def half(x):\n    return x / 2")
@@ -106,6 +121,7 @@ def test_a_written_answer_is_left_to_the_learner(generated, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 def test_a_course_that_was_never_generated_is_made_ready(generated, capsys):
     (generated.root / "gradebook.db").unlink()
     learn(generated, capsys)
@@ -114,6 +130,7 @@ def test_a_course_that_was_never_generated_is_made_ready(generated, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 def test_the_solution_is_shown_only_to_those_who_ask_and_is_not_handed_in(generated, capsys):
     learn(generated, capsys)
     assert "return 2 * x" not in own_notebook(generated).read_text()
@@ -125,6 +142,7 @@ def test_the_solution_is_shown_only_to_those_who_ask_and_is_not_handed_in(genera
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 def test_a_written_question_without_an_answer_keeps_nobody_from_having_all_points(generated, capsys):
     learn(generated, capsys)
     write(generated, RIGHT)

@@ -114,7 +114,7 @@ def numpy_original(tiny_original, tmp_path_factory):
     return root
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_numpy_assignment_passes_the_audit_and_names_no_torch(numpy_original, tiny_course, capsys):
     shutil.copytree(numpy_original, tiny_course.root, dirs_exist_ok=True)
     files = [

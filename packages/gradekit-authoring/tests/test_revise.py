@@ -120,7 +120,7 @@ def test_what_people_wrote_stays(graded, change, capsys):
 
 
 @pytest.mark.parametrize("change", [added, pytest.param(moved, marks=pytest.mark.thorough)])
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_people_wrote_stays_when_the_submissions_are_graded_again(graded, change):
     _, after = change(graded)
     assert graded.gradekit("revise", "01_double") == 0
@@ -241,7 +241,7 @@ def scores(course):
         }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_exercise_that_moved_keeps_its_automatic_score_and_a_removed_heading_is_nobody_s_answer(generated):
     notebook = source_of(generated)
     notebook.cells[-1:-1] = [
@@ -296,7 +296,7 @@ def is_of(cell, *names):
     return cell.metadata.get("nbgrader", {}).get("grade_id") in names
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_moved_from_another_notebook_or_was_removed_there_is_nobody_s_answer(generated):
     notebook = with_essay(generated)
     own = [cell for cell in notebook.cells if is_of(cell, "double", "test_double", "why")]
@@ -313,7 +313,7 @@ def test_what_moved_from_another_notebook_or_was_removed_there_is_nobody_s_answe
     assert found["why"][2], "it is answered"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_headings_of_a_notebook_that_was_dropped_are_nobody_s_answer(generated):
     notebook = with_essay(generated, why="")
     question = v4.new_markdown_cell("### Other words\n\nIn three lines.", id="of-how")

@@ -256,6 +256,7 @@ def test_a_name_like_one_in_the_gradebook_is_left_to_a_person(students, capfd, n
         assert students.watch() == 0 and students.score("jos\u00e9") == 10
 
 
+@pytest.mark.thorough
 def test_results_that_the_host_refused_are_sent_after_what_the_message_says(students, capfd):
     store = GitStore(students.course.root)
     students.student("ada")

@@ -176,7 +176,7 @@ def test_a_push_is_graded_and_its_result_and_page_are_returned(students, capfd):
     assert "points" not in capfd.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_result_shows_no_more_than_the_page(students):
     students.settings('c.AttemptRules.shows = "exercises"', 'c.AttemptRules.counts = "best"')
     students.student("ada")

@@ -394,7 +394,7 @@ def test_a_late_hand_in_and_one_whose_page_is_held_are_told_so(students, endpoin
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_notebook_that_can_not_be_graded_has_no_score_and_its_page_is_sent(students):
     with watching(students) as (_, address):
         code, out, errors = done(job(students, address, "ada", b"{"))

@@ -302,7 +302,7 @@ def test_the_first_answers_count_and_those_to_an_earlier_sheet_dont(asked, capsy
     assert rows(asked)["ann"]["right"] == "3"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_new_page_asks_nothing_that_an_earlier_one_about_the_same_code_asked(asked, capsys):
     """When too few other questions are left, the page stays, and the command says why."""
     pages = [sheet_of(asked, "ann")]

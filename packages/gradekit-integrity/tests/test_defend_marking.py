@@ -166,6 +166,7 @@ def both(course: TinyCourse) -> TinyCourse:
     return course
 
 
+@pytest.mark.thorough
 def test_a_page_about_other_exercises_is_not_replaced_unless_asked_for_and_then_named(both, capsys):
     course = both
     course.hand_in("ann", course.answer(LONG, LINES))
@@ -197,6 +198,7 @@ def test_a_new_page_is_about_the_exercise_of_the_present_one_and_due_when_that_w
         assert "ann: the new page names no time by which answers are due" in printed and not page.due
 
 
+@pytest.mark.thorough
 def test_who_has_no_page_is_offered_one_about_a_longer_answer_which_the_advice_gives(both, capsys):
     short = "def double(x):\n    return 2 * x"
     both.hand_in("ann", both.answer(short, LINES))
@@ -209,6 +211,7 @@ def test_who_has_no_page_is_offered_one_about_a_longer_answer_which_the_advice_g
     assert "1 page about half" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_an_exercise_that_a_page_leaves_out_is_named(course, capsys):
     prepared(course, ann=LONG)
     assert defend(course, "--exercise", "double", "--exercise", "half") == 0
@@ -253,6 +256,7 @@ def test_notes_stay_when_answers_are_read_from_the_other_place(asked, tmp_path, 
         assert "has other answers than the first time" in rows(asked)["ann"]["note"]
 
 
+@pytest.mark.thorough
 def test_that_a_file_was_late_is_still_said_when_the_same_answers_count_from_elsewhere(asked, tmp_path):
     assert defend(asked, "ann", "--due", "2026-03-01 12:00") == 0
     text = answers_for(sheet_of(asked, "ann"))
@@ -267,6 +271,7 @@ def test_that_a_file_was_late_is_still_said_when_the_same_answers_count_from_els
     )
 
 
+@pytest.mark.thorough
 def test_a_file_that_was_marked_in_time_is_not_late_after_another_hand_in(asked):
     assert defend(asked, "ann", "--due", "2026-03-01 12:00") == 0
     path = hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann")))
@@ -276,6 +281,7 @@ def test_a_file_that_was_marked_in_time_is_not_late_after_another_hand_in(asked)
     assert (rows(asked)["ann"]["outcome"], rows(asked)["ann"]["note"]) == ("defended", "")
 
 
+@pytest.mark.thorough
 def test_who_answered_an_earlier_page_reads_so_and_that_the_new_questions_can_be_answered(asked):
     hand_in_answers(asked, "ann", answers_for(sheet_of(asked, "ann")))
     assert defend(asked, "ann") == 0 and defend(asked, "--collect") == 0

@@ -64,7 +64,7 @@ def test_a_line_that_is_needed_is_replaced_by_what_is_left_without_its_last_oper
     assert one.rubric
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_sentence_of_a_known_mistake_is_part_of_the_rubric(ask, empty_class):
     mistakes = empty_class.checks.with_name("mistakes.py")
     mistakes.write_text(

@@ -204,7 +204,7 @@ def test_several_downloads_share_one_limit(collect, handed_in, generated):
     assert "submissions.zip takes too much space" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_submissions_are_graded_however_they_were_named(collect, generated):
     notebook = generated.answer("def double(x):\n    return 2 * x")
     collect("Canvas", {"doejane_12345_678901_double-1.ipynb": nbformat.writes(notebook)})

@@ -356,7 +356,7 @@ def test_an_id_of_another_kind_is_not_taken_for_the_number_of_a_user(stopped, en
         assert "Hand-ins of ben" in Browser(stopped.lms, "u-2").open("4").text
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_student_with_a_new_id_in_the_lms_gets_in_again_and_the_old_one_does_not(stopped, enrol, capfd):
     stopped.settings("c.LtiHandIns.student = 'custom.login'")
     enrol("jane", lms_user_id="77")

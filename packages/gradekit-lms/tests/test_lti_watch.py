@@ -65,7 +65,7 @@ def reachable(lti: Course) -> bool:
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_connections_without_a_request_keep_nobody_out_for_long(lti):
     with service(lti), contextlib.ExitStack() as opened:
         for _ in range(200):
@@ -262,7 +262,7 @@ def test_a_grade_that_was_not_taken_is_named_until_it_replaces_the_later_one_of_
     assert "grades: 1 at the LMS, 0 waiting\n" in status(lti, capfd)[1]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_port_that_is_taken_is_said_and_another_one_works(lti, capfd):
     with socket.create_server(("127.0.0.1", lti.port)):
         assert lti.course.gradekit("lti") == 2

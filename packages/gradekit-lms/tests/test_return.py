@@ -46,7 +46,7 @@ def graded(course, collect, product: str, names: list[str], *options: str) -> st
     return done.reported
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_moodle_s_pages_have_the_folders_of_the_download(collect, generated, capsys):
     folders = ["Jane Doe_11_assignsubmission_file", "Jörg Müller_12_assignsubmission_file_"]
     one_name = "Han Lee_13_assignsubmission_file_double-final.ipynb"
@@ -110,7 +110,7 @@ def test_whoever_gets_no_page_is_named(collect, generated, enrol, capsys):
     assert found == {f"{name}_assignsubmission_file/double.html" for name in ("Ann Fox_0", "Gil Fox_2")}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_group_s_page_is_returned_once(collect, generated, enrol, capsys):
     for student in ("ann", "ben"):
         enrol(student)
@@ -123,7 +123,7 @@ def test_a_group_s_page_is_returned_once(collect, generated, enrol, capsys):
     assert names_in(path) == {"Group A_5_assignsubmission_file/double.html"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_without_names_the_command_says_how_to_get_them(collect, generated, capsys):
     names = ["Jane Doe_11_assignsubmission_file/double.ipynb"]
     graded(generated, collect, "Moodle", names)

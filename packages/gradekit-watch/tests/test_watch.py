@@ -140,7 +140,7 @@ def test_after_the_deadline_the_page_is_written_in_full_and_late_hand_ins_are_le
     assert "the page was written again" not in capfd.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_after_a_new_deadline_the_page_of_a_new_attempt_is_written_in_full_again(exchange, monkeypatch):
     monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.3)
     exchange.settings("c.AttemptRules.shows = 'exercises'")
@@ -225,7 +225,7 @@ def test_in_a_folder_only_a_time_stamp_makes_a_hand_in_late(generated, capfd, mo
     assert "ben 01_double: handed in at 12:00 UTC on 11 January, after the deadline" in out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_changed_checks_and_settings_are_read_again(exchange):
     course = exchange.course
     checks = course.checks.read_text()

@@ -183,7 +183,7 @@ def test_an_exchange_that_is_away_for_a_while_is_waited_for_and_what_it_gave_is_
     assert [len(exchange.given(student)) for student in ("ada", "ben")] == [1, 1]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_was_collected_before_the_command_was_killed_is_graded_once(exchange, capfd):
     time = exchange.submit("ada")
     source = open_polled_way(RunningCourse.open(exchange.course.root), exchange.course.root, ()).source
@@ -278,7 +278,7 @@ def test_classes_that_can_do_nothing_are_named(exchange, capfd):
     assert words in capfd.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_those_after_many_hand_ins_that_can_not_be_collected_have_their_turn(exchange, capfd):
     for number in range(12):
         exchange.submit(f"bad{number:02}")

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from .needs import mostly_slow
+from .needs import mostly_thorough
 
 COMPOSED = "Zoë"
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
@@ -32,7 +32,13 @@ def graded(course, command: str = "gradekit") -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("known", [COMPOSED, DECOMPOSED], ids=["composed", "decomposed"])
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param(COMPOSED, id="composed"),
+        pytest.param(DECOMPOSED, id="decomposed", marks=pytest.mark.thorough),
+    ],
+)
 @pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
 @pytest.mark.slow
 def test_a_student_whose_accent_is_stored_in_another_way_is_one_student(known, command, enrol, generated):
@@ -76,7 +82,7 @@ def test_two_folders_of_one_student_are_named_with_a_command_that_puts_one_aside
     assert "second folder" not in graded(generated)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_students_in_the_gradebook_are_named_with_a_command_that_removes_one(enrol, generated):
     enrol(COMPOSED, DECOMPOSED)
     generated.hand_in(COMPOSED, generated.answer(RIGHT))
@@ -87,7 +93,7 @@ def test_two_students_in_the_gradebook_are_named_with_a_command_that_removes_one
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", mostly_slow(["Jane", "anne-E\u0301", "jane ", "ANNE-É"]))
+@pytest.mark.parametrize("folder", mostly_thorough(["Jane", "anne-E\u0301", "jane ", "ANNE-É"], examples=2))
 def test_another_case_or_a_space_is_named_with_a_command_that_mends_it(folder, enrol, generated):
     enrol("jane", "anne-é")
     generated.hand_in(folder, generated.answer(RIGHT))
@@ -142,7 +148,7 @@ def test_another_student_whose_name_looks_alike_is_graded_after_being_added(comm
     assert roster(dora) == {"Dora": "d@x", "dora": None}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_only_the_one_without_data_and_folder_is_to_be_removed(dora, enrol):
     """As in a course whose second entry an earlier version added."""
     enrol("dora")

@@ -26,7 +26,7 @@ def both(made_once, tmp_path) -> BothSides:
     return both_sides(made_once, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_editors_and_systems_leave_beside_a_notebook_costs_neither_points_nor_the_page(both):
     both.hand_in(both.released(), LEFTOVERS | {"data/x.txt": b"1"})
     both.autograde()
@@ -144,7 +144,7 @@ def test_code_finds_the_other_notebooks_of_the_assignment_as_in_plain_nbgrader(t
         assert side.grades()["test_double"] == (2.0, False)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_changed_notebook_that_the_code_opens_is_a_reason_to_grade_again(two_notebooks):
     for factor, points in ((3, 0.0), (2, 2.0)):
         two_notebooks.hand_in(two_notebooks.released(RUNS))

@@ -84,7 +84,7 @@ def test_a_check_that_fails_for_everybody_is_named_once(empty_class, old, new, r
     assert set(scores(empty_class).values()) == {PENDING}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_page_says_so_without_the_reason(faulty):
     assert faulty.gradekit("autograde", "01_double") == 1
     assert faulty.run("nbgrader", "generate_feedback", "01_double").returncode == 0
@@ -112,7 +112,7 @@ def test_until_it_is_corrected_it_is_tried_and_named_each_time(faulty, capsys):
     assert scores(faulty)["ada"] == scores(faulty)["bob"] == (2, None, False)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_regrade_with_the_corrected_check_grades_them_and_writes_to_nobody_else(faulty, capsys):
     assert faulty.gradekit("autograde", "01_double") == 1
     capsys.readouterr()
@@ -125,7 +125,7 @@ def test_regrade_with_the_corrected_check_grades_them_and_writes_to_nobody_else(
     assert scores(faulty)["ada"] == (2, None, False)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_regrade_with_a_check_at_fault_keeps_the_scores_and_names_whose(faulty, capsys):
     correct(faulty)
     assert faulty.gradekit("autograde", "01_double") == 0

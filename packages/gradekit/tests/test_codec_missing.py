@@ -135,7 +135,7 @@ def test_a_check_that_gets_such_a_value_is_at_fault_and_says_what_to_install(tin
     assert earned == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_course_that_only_computes_and_draws_with_them_is_graded(tiny_course, tiny_source):
     assert grade(tiny_course, tiny_source, "assert student.double(4) == 8") == ["", [1]]
 
@@ -152,7 +152,7 @@ def test_the_package_of_each_codec_is_known_where_it_is_missing():
     assert brought == _BROUGHT_BY
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_recorded_table_can_t_be_read_without_it(tmp_path):
     key, array = to_stored("test_a::test_a/expected/table", pd.DataFrame({"a": [1]}))
     Store(tmp_path / "reference.safetensors", {key: array}).save()

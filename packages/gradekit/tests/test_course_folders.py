@@ -179,7 +179,7 @@ def test_a_student_may_be_chosen_whose_id_has_a_comma(texts, chosen, tmp_path):
             found.choose([unknown])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_nbgrader_graded_itself_keeps_its_scores_until_it_is_regraded(tmp_path, capsys):
     course = PlainCourse(tmp_path / "course").write()
     config = course.root / "nbgrader_config.py"

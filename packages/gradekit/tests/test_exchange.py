@@ -236,7 +236,7 @@ def test_the_grace_period_is_free_and_after_it_the_first_day_counts(generated):
     assert cost(timedelta(days=1, seconds=1)) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_share_of_the_points_earned_leaves_the_rest_and_is_never_more_than_one_of_the_maximum(generated):
     due, drawn = datetime(2026, 10, 24, 21, 59), random.Random(39)
     with generated.gradebook() as gradebook:

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from .needs import mostly_slow
+from .needs import mostly_slow, mostly_thorough
 from .tiny_course import code, mark
 
 PLAIN = "c = get_config()\n"
@@ -145,7 +145,9 @@ def test_one_notebook_of_two_leaves_the_other_alone(generated):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change_cells", mostly_slow(["rename", "notebook", "add", "remove", "type"]))
+@pytest.mark.parametrize(
+    "change_cells", mostly_thorough(["rename", "notebook", "add", "remove", "type"], examples=2)
+)
 def test_changed_cells_are_named_when_there_are_submissions(graded_class, change_cells):
     before = files(graded_class)
     if change_cells == "notebook":

@@ -80,7 +80,7 @@ def test_pages_of_the_others_are_written_when_a_student_has_left(graded_class, f
     assert "mistake" in pages and "right" not in pages
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nobody_asks_or_regrades_a_student_who_left(graded_class, follow):
     follow(LEAVES)
     checks = graded_class.checks
@@ -94,7 +94,7 @@ def test_nobody_asks_or_regrades_a_student_who_left(graded_class, follow):
     assert "`right` handed in nothing for 01_double" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_student_who_comes_back_has_the_automatic_scores_again(graded_class, follow):
     before = graded_class.grades()["right"]
     follow(LEAVES)

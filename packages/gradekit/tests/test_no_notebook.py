@@ -2,13 +2,16 @@
 
 import pytest
 
-from .needs import mostly_slow
+from .needs import mostly_thorough
 from .tiny_course import RIGHT
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", mostly_slow(["double.py", "report.pdf", "double.ipynb.zip", "other.ipynb", "a folder/double.py"])
+    "name",
+    mostly_thorough(
+        ["double.py", "other.ipynb", "report.pdf", "double.ipynb.zip", "a folder/double.py"], examples=2
+    ),
 )
 def test_what_was_handed_in_instead_is_named(name, generated):
     with generated.gradebook() as gradebook:
@@ -25,7 +28,7 @@ def test_what_was_handed_in_instead_is_named(name, generated):
         assert "nobody: missing" not in printed
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "but"), [("report.pdf", ", but report.pdf"), ("", "")])
 def test_a_later_hand_in_without_a_notebook_is_named_with_the_scores_that_stay(name, but, generated, capsys):
     stamp = generated.hand_in("ada", generated.answer(RIGHT)).with_name("timestamp.txt")

@@ -92,7 +92,7 @@ def test_an_attached_picture_reaches_the_grader_and_the_page_as_with_plain_nbgra
     both.ours.run("jupyter", "nbconvert", "--to", "html", "autograded/ada/a1/p1.ipynb")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_picture_beside_the_notebook_is_shown_whatever_its_place_and_name(both):
     text = (
         '<img src="figure.png"> ![](pics/p.png) ![](two%20words.png) ![](<Zoë.png>) <img src="UPPER.PNG">'
@@ -341,7 +341,7 @@ def double(x):
     return 2 * x"""
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_pictures_that_code_displays_are_kept_in_the_formats_that_plain_nbgrader_keeps(both):
     jpeg = picture("JPEG")
     files = {"figure.png": RED, "figure.jpg": jpeg, "figure.svg": SVG}

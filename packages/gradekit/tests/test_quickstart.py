@@ -232,6 +232,7 @@ def test_the_feedback_page_shows_what_failed_but_neither_hidden_tests_nor_markin
     assert "secret" in find_cell(notebook, "cell-1a2b3c").source  # a grader sees them
 
 
+@pytest.mark.thorough
 def test_a_cell_of_one_notebook_is_bound_and_the_others_stay_as_they_are(plain, graded, tmp_path):
     root = Path(shutil.copytree(graded, tmp_path / "mixed"))
     checks = root / "tests" / "ps2" / "b" / "cell-1a2b3c.py"

@@ -64,7 +64,7 @@ def test_an_answer_that_dies_at_first_and_is_right_then_is_undecided(graded):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_answer_that_always_dies_has_no_points_and_nobody_has_to_look(graded):
     result = graded(
         answer("def double(x):\n    os._exit(1)", "double"),

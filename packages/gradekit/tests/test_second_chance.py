@@ -22,7 +22,7 @@ from gradekit.attempts import (
 from gradekit.attempts.attempt_line import NotebookPage, attempt_line
 from gradekit.verdict.results import SubmissionResult
 
-from .needs import mostly_slow
+from .needs import mostly_thorough
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"
@@ -164,7 +164,7 @@ def scores(course) -> tuple[float, float]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "settings", "penalty"),
-    mostly_slow(
+    mostly_thorough(
         [
             (3, "", 3.5),
             (3, "c.SecondChance.share = 0.25", 5.25),
@@ -179,7 +179,7 @@ def test_the_gradebook_has_the_first_points_and_a_share_of_those_gained(generate
     assert scores(generated) == (10, penalty)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_page_and_table_name_the_second_chance(generated):
     prepared(generated, 3)
     assert generated.gradekit("autograde", "01_double", "--workers", "1") == 0
@@ -241,7 +241,7 @@ def test_who_is_too_late_keeps_the_grade_of_before_and_stops_nobody(generated, c
     assert generated.grades()["zoe"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_who_hands_in_in_time_needs_no_record(generated):
     prepared(generated, None)
     path = generated.root / "submitted/ada/01_double/timestamp.txt"

@@ -89,7 +89,7 @@ def test_what_dies_twice_is_stored_and_named(course):
     assert course.gradings() == {}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_code_that_sleeps_is_tried_twice(course):
     configure(course, "c.RunChecks.call_timeout = 0.5")
     course.hand_in("sleepy", course.answer(SLEEPY, HALF))
@@ -136,7 +136,7 @@ def test_the_limits_of_an_assignment_are_converted_as_those_of_all():
 
 
 @BY_EITHER
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time(course, command):
     configure(course, "c.RunChecks.repeat_budget = 0")
     a_kernel_that_dies_once(course)

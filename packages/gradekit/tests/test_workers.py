@@ -103,7 +103,7 @@ def special(course):
     return replace(task, student="special", job=replace(task.job, notebook=notebook))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_task_that_loses_its_worker_twice_has_no_outcome_and_the_others_have_theirs(empty_class):
     trouble(
         empty_class,
@@ -140,7 +140,7 @@ def test_tasks_that_are_run_alone_never_overlap(empty_class):
     assert empty_class.checks.with_name("tried.txt").read_text().split() == ["begin", "end"] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_worker_in_the_middle_of_a_check_ends_with_the_command_that_is_killed(empty_class):
     trouble(empty_class, "FIRST.write_text(str(os.getpid())); [None for _ in iter(int, 1)]")
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))

@@ -102,7 +102,7 @@ def test_a_forked_child_that_exits_leaves_its_parents_server_alone(kernel):
     assert _finish(_CHILD_LEAVES, kernel) == ["42"] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_a_forked_child_keeps_no_kernel_of_a_parent_that_is_killed(kernel):
     process = subprocess.Popen(
