@@ -47,7 +47,7 @@ def test_scale_and_shift(student, reference, draw):
     layer = student.Affine(4).load_state({"scale": scale, "shift": shift})
     reference.assert_close(layer(x), name="output")
 
-    for shape in [(2, 43), (1, 521, 3), (2, 1, 3, 1), (2, 3, 1, 2, 2), (2, 4, 4)]:
+    for shape in [(3,), (2, 43), (1, 521, 3), (2, 1, 3, 1), (2, 3, 1, 2, 2), (2, 4, 4)]:
         x, scale, shift = 50 * draw.normal(*shape), draw.normal(shape[-1]), draw.normal(shape[-1])
         scale[0] = 0  # the formula needs no division
         layer = student.Affine(shape[-1]).load_state({"scale": scale, "shift": shift})

@@ -64,8 +64,9 @@ def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
 def test_leading_axes(student, reference, draw, assert_queries_matter):
     """Any number of leading axes works, from (L, d) to (batch, heads, L, d), and each part has the same output as on its own."""
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 5), k=(3, 2, 6, 5), v=(3, 2, 6, 7))
-    output, _ = student.attention(q, k, v)
+    output, weights = student.attention(q, k, v)
     assert_shape(output, (3, 2, 4, 7), name="output")
+    assert_shape(weights, (3, 2, 4, 6), name="weights")
     assert_queries_matter(output)
     for head in range(2):
         alone, _ = student.attention(q[:, head], k[:, head], v[:, head])

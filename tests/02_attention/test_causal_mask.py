@@ -36,6 +36,10 @@ def test_sees_itself(student, reference):
     if tuple(diagonal.shape) == (6,) and not diagonal.any():
         fail("Your mask is False on its whole diagonal, so no position may attend to itself.")
     reference.assert_close(diagonal, context="diagonal of the mask")
+    for length in (2, 3, 300):
+        mask = student.make_causal_mask(length)
+        if tuple(mask.shape) == (length, length) and not mask.diagonal().all():
+            fail(f"For length {length}, the mask hides a position from itself.")
 
 
 @points(2)

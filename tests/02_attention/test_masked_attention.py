@@ -167,6 +167,10 @@ def test_query_with_no_key(student, reference, assert_queries_matter):
     assert_close(
         after, torch.zeros(3, 2, 11), name="output", context="and weights of a batch with no key at all"
     )
+    alone = torch.cat(student.masked_attention(q, k[:, :1], v[:, :1], mask[..., :1] & False), dim=-1)
+    assert_close(
+        alone, torch.zeros(3, 2, 8), name="output", context="and weights of a single key that is hidden"
+    )
     # a mask with any number of axes can leave a query without keys
     for shape in [(4,), (2, 4), (1, 2, 4), (3, 1, 1, 4), (3, 2, 2, 4)]:
         heads = (

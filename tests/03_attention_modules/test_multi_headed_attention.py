@@ -73,6 +73,11 @@ def test_heads_belong_to_the_module(student, draw, helper):
     assert count == right, (
         f"The module has {count} parameters. The heads and a linear layer with bias have {right}."
     )
+    for i, head in enumerate(heads):
+        assert torch.equal(names[f"attn_modules.{i}.v.weight"], head.parameters()["v.weight"]), (
+            f"`self.attn_modules[{i}]` doesn't have the weights of the head {i} that was passed in. "
+            "Store the heads themselves, in their order."
+        )
     new = {"v.bias": torch.arange(1.0, widths[0] + 1)}
     heads[0].load_state(new)
     assert torch.equal(module.parameters()["attn_modules.0.v.bias"], new["v.bias"]), (

@@ -130,7 +130,7 @@ def test_memory_mask(reference, make_stack):
     # as long as the target, so that swapped masks don't raise an error
     (memory,) = reference.inputs("memory", memory=(3, 7, 6))
     tgt = reference.integers("tgt", 1, 11, (3, 7))
-    mask = torch.tensor([[[True] * 7], [[True] * 3 + [False] * 4], [[False] + [True] * 6]])  # (3, 1, 7)
+    mask = torch.tensor([[[True] * 5 + [False] * 2], [[True] * 3 + [False] * 4], [[False] + [True] * 6]])
     decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
     gap = decoder(tgt, memory, mask) - steps(tgt, memory, causal(7).expand(3, 7, 7), mask)
     reference.assert_close(

@@ -15,6 +15,8 @@ wrong.says("The heads are in a plain list, where torch doesn't find their parame
 wrong("copies_of_the_heads", "nn.ModuleList(attn_modules)")
 wrong.to("__import__('copy').deepcopy(nn.ModuleList(attn_modules))")
 wrong.says("You store copies of the heads. Store the heads that are passed in.")
+wrong("stored_backwards", "nn.ModuleList(attn_modules)", "nn.ModuleList(list(attn_modules)[::-1])")
+wrong.says("`attn_modules` has your heads in reverse order. Keep the given order.")
 wrong("no_bias", "nn.Linear(width, final_output_dim)", "nn.Linear(width, final_output_dim, bias=False)")
 wrong.says("`linear` has no bias. It needs one.")
 
