@@ -111,7 +111,6 @@ def notes(model, batches):
         "read": model.read, "given": batches.given, "modes": model.modes, "moves": model.moves,
         "cleared": model.cleared, "moved": float((model.rows.detach() - model.start).abs().mean()),
         "logits": model.logits, "targets": batches.targets, "slopes": model.slopes,
-        "training": model.training and model.inner.training,
     }
 
 

@@ -68,8 +68,6 @@ wrong("mode_left_as_it_was", "    model.train()\n", "")
 wrong.says(
     "The model, or a part of it, is not in training mode in some of the steps. Call model.train() first, and leave it there."
 )
-wrong("evaluation_mode_afterwards", "    return losses", "    model.eval()\n    return losses")
-wrong.says("You put the model into evaluation mode after the last step. Leave it in training mode.")
 
 wrong.about("test_returned_losses")
 wrong("train_counts_pads", TRAIN_LOSS, "F.cross_entropy(logits.flatten(0, 1), targets.flatten())")
