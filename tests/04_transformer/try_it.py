@@ -292,17 +292,18 @@ def a_one_through_the_decoder(Decoder):
         heard, small = [], Decoder(5, 4, 2, 3, 2, 9, pad_idx=3, norm_first=norm_first)
         small.embedding.weight.data.fill_(1)
         small.layers = torch.nn.ModuleList([Step(), Step()])
-        read, visible = torch.full((1, 3, 4), 7.0), torch.tensor([[[True, False, False]]])
-        found = small(torch.tensor([[1, 2, 3]]), read, visible)
+        read = torch.full((2, 3, 4), 7.0)
+        visible = torch.tensor([[[True, False, False]], [[True, True, False]]])
+        found = small(torch.tensor([[1, 2, 3], [1, 2, 3]]), read, visible)
         print(f"norm_first={norm_first}: position 0 should be {right}:", found[0, 0].tolist())
         assert torch.allclose(found[0, 0], torch.tensor(right), atol=1e-4), "The output is wrong."
-        wanted = torch.tensor([[[True, False, False], [True, True, False], [True, True, False]]])
+        wanted = torch.tensor([[[True, False, False], [True, True, False], [True, True, False]]] * 2)
         for got, target_mask, memory_mask in heard:
             print(
                 f"3 is padding. A layer should get\n{wanted}\n{visible}. It gets\n{target_mask}\n{memory_mask}"
             )
             assert got == read.tolist(), "A layer gets the wrong memory."
-            assert torch.equal(target_mask.expand(1, 3, 3), wanted), "The target mask is wrong."
+            assert torch.equal(target_mask.expand(2, 3, 3), wanted), "The target mask is wrong."
             assert memory_mask is not None and torch.equal(memory_mask, visible), "The memory mask is wrong."
 
 
