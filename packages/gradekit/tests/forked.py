@@ -35,7 +35,11 @@ PRELOADED = (
         "gradekit_authoring.audit",
     ),
     *("gradekit.report.class_report", "gradekit.report.table", "gradekit_watch.loop"),
-    *("pytest", "alembic.config"),
+    *("gradekit.cli.autograding", "gradekit.cli.reporting", "gradekit_authoring.cli.authoring"),
+    *("gradekit.nbgrader_plugin.generating", "gradekit.nbgrader_plugin.collecting", "gradekit.page.displayed"),
+    *("gradekit_authoring.revise", "gradekit_lms.collector", "gradekit_written.deal"),
+    *("pytest", "_pytest.skipping", "alembic.config", "IPython.display"),
+    *("traitlets.config.argcomplete_config", "sqlalchemy.dialects.sqlite"),
     *(["torch"] if importlib.util.find_spec("torch") else []),
 )
 _PR_SET_PDEATHSIG = 1
@@ -77,6 +81,16 @@ def _know_alembic_version() -> None:
     api.get_alembic_version = lambda: newest
 
 
+def _make_what_commands_share() -> None:
+    """What a library makes when it is first used: the code of nbformat's schemas, and SQLAlchemy's tables of nbgrader's classes."""
+    import nbformat
+    from sqlalchemy.orm import configure_mappers
+
+    for minor in (4, 5):
+        nbformat.validate(nbformat.v4.new_notebook(nbformat_minor=minor))
+    configure_mappers()
+
+
 @cache
 def _server() -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -105,6 +119,7 @@ def _serve(control: socket.socket) -> None:
     for module in PRELOADED:
         __import__(module)
     _know_alembic_version()
+    _make_what_commands_share()
     assert len(os.listdir("/proc/self/task")) == 1
     gc.freeze()  # forks share pages that nobody writes to
     while True:

@@ -128,9 +128,9 @@ def _raised(lines: list[str]) -> Fill:
     return fill
 
 
-def _cells(*cells: NotebookNode) -> Fill:
+def _cells(count: int, cell_of: Callable[[int], NotebookNode]) -> Fill:
     def fill(notebook: NotebookNode) -> None:
-        notebook.cells[1:1] = cells
+        notebook.cells[1:1] = map(cell_of, range(count))
 
     return fill
 
@@ -239,10 +239,10 @@ _OTHERS: dict[str, Fill] = {
     "half-an-escape-sequence": _printed("\x1b[" + "1;" * 45_000),
     "control-characters": _printed("\x00\x08\x9b\x1b]0;x\x07" * 10_000),
     "a-huge-traceback": _raised(["\x1b[0;31m" + "x" * 1_990] * 100),
-    "many-small-cells": _cells(*(v4.new_markdown_cell(f"# {n}\n*a* $x_{{{n}}}$") for n in range(1_900))),
-    "many-empty-cells": _cells(*(v4.new_code_cell("") for _ in range(1_900))),
-    "several-costly-cells": _cells(*(v4.new_code_cell(f"{n}" + "\n" * 3_000 + "x") for n in range(3))),
-    "many-large-cells": _cells(*(v4.new_code_cell(f"'{n}'\n" + "1+" * 20_000) for n in range(40))),
+    "many-small-cells": _cells(1_900, lambda n: v4.new_markdown_cell(f"# {n}\n*a* $x_{{{n}}}$")),
+    "many-empty-cells": _cells(1_900, lambda _: v4.new_code_cell("")),
+    "several-costly-cells": _cells(3, lambda n: v4.new_code_cell(f"{n}" + "\n" * 3_000 + "x")),
+    "many-large-cells": _cells(40, lambda n: v4.new_code_cell(f"'{n}'\n" + "1+" * 20_000)),
 }
 
 
@@ -265,7 +265,7 @@ def page_grows(case: Case) -> str:
 _WHOLE_WAY = {
     "grades-unclosed-bold": _written(_WRITTEN["unclosed-bold-in-paragraphs"]),
     "grades-blank-lines": _code(WRONG + "\n" * 4_000 + "b = 2"),
-    "grades-headings": _cells(*(v4.new_markdown_cell(_times("# a *b* $x$\n")) for _ in range(20))),
+    "grades-headings": _cells(20, lambda _: v4.new_markdown_cell(_times("# a *b* $x$\n"))),
 }
 
 ATTACKS = [
