@@ -36,7 +36,11 @@ PRELOADED = (
     ),
     *("gradekit.report.class_report", "gradekit.report.table", "gradekit_watch.loop"),
     *("gradekit.cli.autograding", "gradekit.cli.reporting", "gradekit_authoring.cli.authoring"),
-    *("gradekit.nbgrader_plugin.generating", "gradekit.nbgrader_plugin.collecting", "gradekit.page.displayed"),
+    *(
+        "gradekit.nbgrader_plugin.generating",
+        "gradekit.nbgrader_plugin.collecting",
+        "gradekit.page.displayed",
+    ),
     *("gradekit_authoring.revise", "gradekit_lms.collector", "gradekit_written.deal"),
     *("pytest", "_pytest.skipping", "alembic.config", "IPython.display"),
     *("traitlets.config.argcomplete_config", "sqlalchemy.dialects.sqlite"),
