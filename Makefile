@@ -27,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: image lock dist test-pythons test-ends test-colab bench bench-large bench-watch stress demo demos for-tests test test-slow test-all setup release grade feedback audit attacks pictures texts docs docs-check hub lint clean help
+.PHONY: image lock dist test-pythons test-ends test-oldest test-newest test-colab bench bench-large bench-watch stress demo demos for-tests test test-slow test-all setup release grade feedback audit attacks pictures texts docs docs-check hub lint clean help
 
 demo: setup  ## grade a sample class of thirty in its own folder, write the feedback pages and a class report
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/source $(DEMO)/tests && cp nbgrader_config.py $(DEMO)
@@ -115,8 +115,10 @@ dist: $(TOOLS)/ready  ## build what is published, in build/dist: twice, and comp
 test-pythons: dist $(VENV)/sandbox  ## test the packages with each Python from 3.11 to 3.14 that is installed and each nbgrader, without torch
 	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session installed $(FLAGS)
 
-test-ends: dist $(VENV)/sandbox  ## the same with the oldest Python and versions that are allowed, and with the newest Python
-	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session ends $(FLAGS)
+test-ends: test-oldest test-newest  ## the same with the oldest Python and versions that are allowed, and with the newest Python
+
+test-oldest test-newest: test-%: dist $(VENV)/sandbox
+	$(TOOLS)/bin/nox --noxfile packages/noxfile.py --session "ends(end='$*')" $(FLAGS)
 
 test-colab: setup  ## run the standalone notebooks with another Python, which has its own torch (COLAB=/path/to/python)
 	COLAB=$(COLAB) python tests/course/colab.py $(FLAGS)

@@ -123,8 +123,9 @@ def newest(session: nox.Session) -> None:
 
 
 @nox.session(python=False)
-def ends(session: nox.Session) -> None:
-    """The oldest and the newest."""
+@nox.parametrize("end", ["oldest", "newest"])
+def ends(session: nox.Session, end: str) -> None:
+    """The oldest or the newest, of two that are installed at least."""
     if len(INSTALLED) < 2:
         session.skip(
             f"Python {', '.join(INSTALLED)} is the only one of {', '.join(PYTHONS)} that is installed"
@@ -132,5 +133,4 @@ def ends(session: nox.Session) -> None:
     session.log(
         f"Python: {', '.join(INSTALLED)}; not installed: {sorted({*PYTHONS} - {*INSTALLED}) or 'none'}"
     )
-    for python, name in zip([INSTALLED[0], INSTALLED[-1]], ["oldest", "newest"], strict=True):
-        session.notify(f"{name}-{python}", session.posargs)
+    session.notify(f"{end}-{INSTALLED[0 if end == 'oldest' else -1]}", session.posargs)

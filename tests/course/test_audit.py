@@ -94,7 +94,7 @@ def test_no_mutant_of_a_sample_survives_without_a_reason(assignment):
     assert list(run.problems()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @example_or_thorough
 def test_no_standard_mutant_survives_without_a_reason(assignment):
     run = run_mutants(assignment, workers=1, standard=True, everything=True)

@@ -26,7 +26,7 @@ def test_a_course_in_order_has_no_problems(tiny_course):
     assert "#" in text
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_check_with_an_error_of_its_own_is_named_by_an_audit_in_several_processes(tiny_course):
     checks = tiny_course.checks.read_text()
     tiny_course.checks.write_text(checks.replace("(student", "(student, fails"))

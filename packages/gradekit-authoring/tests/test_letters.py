@@ -59,7 +59,7 @@ def test_everybody_whose_score_moved_gets_a_letter_about_nobody_else(changed, ca
     assert rows[0]["text"] == text.partition("\n\n")[2].rstrip("\n")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_dry_run_writes_no_letter_that_could_be_sent(changed, capsys):
     assert regrade(changed, "--dry-run") == 0
     assert "letter" not in capsys.readouterr().out
@@ -75,7 +75,7 @@ def test_a_score_that_a_person_gave_has_not_moved_so_there_is_no_letter(changed)
     assert letters(changed) == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_letter_in_another_language_has_no_english_around_the_author_s_sentences(changed):
     config = changed.root / "nbgrader_config.py"
     config.write_text(

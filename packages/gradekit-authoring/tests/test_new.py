@@ -129,7 +129,7 @@ def test_the_numpy_assignment_passes_the_audit_and_names_no_torch(numpy_original
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_numpy_notebook_runs_and_a_wrong_answer_fails_its_visible_tests_with_a_sentence(numpy_original):
     assignment = Course(numpy_original).assignment(NAME)
     (path,) = assignment.source_notebooks()

@@ -77,7 +77,7 @@ def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(chang
     assert "the scores of 0 of 7 students would change." in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_one_student_s_work_is_graded_again_and_a_quiet_run_says_only_what_changes(changed, capsys):
     assert regrade(changed, "--dry-run", "--quiet", "--student", "blank") == 0
     assert capsys.readouterr().out == ""
@@ -96,7 +96,7 @@ def test_a_late_penalty_that_changes_is_named(changed, capsys):
     assert "right: late penalty 1 -> 0, by today's rules, deadlines and scores" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_score_that_was_not_written_is_not_counted_as_changed(changed, monkeypatch, capsys):
     monkeypatch.setattr(Writer, "write", lambda self, found, assignment: [f"{found.student}: not written: x"])
     assert regrade(changed) == 1

@@ -7,7 +7,7 @@ import pytest
 from nbformat import v4
 from nbgrader.api import Comment, Gradebook
 
-from ...gradekit.tests.needs import mostly_slow
+from ...gradekit.tests.needs import mostly_slow, mostly_thorough
 from ...gradekit.tests.tiny_course import RIGHT, mark
 
 CONFIG = "nbgrader_config.py"
@@ -201,7 +201,7 @@ def new_exercise(course):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["revise", "generate_assignment"])
+@pytest.mark.parametrize("command", mostly_thorough(["revise", "generate_assignment"]))
 def test_who_handed_in_before_an_exercise_was_added_gets_no_0_for_it(graded, command):
     new_exercise(graded)
     if command == "revise":

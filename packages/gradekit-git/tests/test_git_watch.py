@@ -360,7 +360,7 @@ def has_more(store: GitStore, before: int) -> bool:
     return len(list(store.all())) > before
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_after_kills_at_any_moment_nothing_is_lost_or_doubled(students):
     students.settings("c.GitHandIns.interval = 1")
     names = ("ada", "ben")

@@ -168,7 +168,7 @@ def test_a_class_gets_sheets_answers_them_and_the_report_says_who_defended(cours
     assert scores(course) == before
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_new_answer_that_earns_less_than_was_taken_off_has_0_points_and_not_fewer(asked, capsys):
     bob = sheet_of(asked, "bob")
     hand_in_answers(asked, "bob", answers_for(bob, wrong=3))
@@ -185,7 +185,7 @@ def test_a_new_answer_that_earns_less_than_was_taken_off_has_0_points_and_not_fe
     assert scores(asked)["bob"] == before - 5
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_new_answer_leaves_what_a_person_took_off(asked):
     with asked.running.gradebook() as gradebook:
         gradebook.find_grade("test_double", "double", "01_double", "bob").extra_credit = -20
@@ -324,7 +324,7 @@ def test_a_new_page_asks_nothing_that_an_earlier_one_about_the_same_code_asked(a
     assert sheet_of(asked, "ann").id != pages[-1].id
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_late_answers_and_changed_code_go_to_a_person(course, capsys):
     prepared(course, ann=LONG, bob=OTHER)
     course.gradekit("autograde", "01_double")

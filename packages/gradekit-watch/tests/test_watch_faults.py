@@ -313,7 +313,7 @@ def test_a_hand_in_that_claims_an_earlier_time_counts_but_is_named(exchange):
         assert exchange.watch() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_was_changed_after_it_was_graded_is_not_graded_again(exchange):
     folder, other = exchange.hand_in("ada", TRIPLE), exchange.hand_in("ben", RIGHT)
     assert exchange.watch() == 0

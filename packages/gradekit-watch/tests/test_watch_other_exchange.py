@@ -96,7 +96,7 @@ def test_each_hand_in_gets_its_page(exchange, capfd):
     assert len(exchange.given("ada")) == 2 and not exchange.store.pages()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_hand_in_that_a_later_one_replaced_before_it_could_be_collected_is_named(exchange, capfd):
     exchange.submit("ada")
     assert exchange.watch() == 0
@@ -142,7 +142,7 @@ def test_hand_ins_that_can_not_be_collected_hold_up_nobody_and_are_tried_again(e
     assert exchange.status()["refused"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_pages_that_the_exchange_does_not_take_are_named_and_given_later(exchange, capfd):
     for student, kind in {"ben": "fails", "cleo": "raises"}.items():
         exchange.submit(student)
@@ -291,7 +291,7 @@ def test_those_after_many_hand_ins_that_can_not_be_collected_have_their_turn(exc
     assert len([text for text in texts if "points, page" in text]) == 13
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_class_that_only_logs_that_nothing_could_be_read_is_named_and_asked_again(exchange, capfd):
     exchange.submit("ada")
     exchange.database.fault("collect", "logs")

@@ -125,7 +125,7 @@ def roster(course) -> dict[str, str | None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
+@pytest.mark.parametrize("command", mostly_thorough(["gradekit", "nbgrader"]))
 def test_who_follows_all_advice_has_one_student_with_the_data_of_the_roster_and_the_grades(command, dora):
     dora.hand_in("dora", dora.answer(RIGHT))
     commands = re.findall(ADVICE, graded(dora, command))
@@ -138,7 +138,7 @@ def test_who_follows_all_advice_has_one_student_with_the_data_of_the_roster_and_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
+@pytest.mark.parametrize("command", mostly_thorough(["gradekit", "nbgrader"]))
 def test_another_student_whose_name_looks_alike_is_graded_after_being_added(command, dora):
     dora.hand_in("dora", dora.answer(RIGHT))
     (advice,) = re.findall("if not, `(nbgrader db student add .*?)`", graded(dora, command))
@@ -165,7 +165,7 @@ def test_only_the_one_without_data_and_folder_is_to_be_removed(dora, enrol):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["score", "comment"])
+@pytest.mark.parametrize("what", mostly_thorough(["score", "comment"]))
 def test_what_a_person_graded_is_never_to_be_removed(what, dora, enrol):
     enrol("dora")
     dora.hand_in("dora", dora.answer(RIGHT))

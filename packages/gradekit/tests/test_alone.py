@@ -13,6 +13,8 @@ import pytest
 from gradekit.cli import _COMPANIONS, Commands, main
 from gradekit_watch.cli import _COMPANIONS as COMPANIONS_OF_WATCH
 
+from .needs import mostly_thorough
+
 PACKAGES = Path(__file__).parents[2]
 PROJECTS = [
     tomllib.loads(path.read_text())["project"] for path in sorted(PACKAGES.glob("gradekit-*/pyproject.toml"))
@@ -103,7 +105,7 @@ def test_the_package_of_each_command_is_known_where_it_is_missing():
     assert brought == _COMPANIONS
 
 
-@pytest.mark.parametrize("command", ["--help", "table 01_double"])
+@pytest.mark.parametrize("command", mostly_thorough(["table 01_double", "--help"]))
 @pytest.mark.slow
 def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_class):
     run = [sys.executable, "-c", ALONE + IMPORT_EVERY_MODULE + RUN, *command.split()]

@@ -126,7 +126,7 @@ def grade(course, source, *checks):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_check_that_gets_such_a_value_is_at_fault_and_says_what_to_install(tiny_course, tiny_source):
     fault, earned = grade(tiny_course, tiny_source, *GETS.values())
     libraries = ["matplotlib" if "figure" in name else "pandas" for name in GETS]

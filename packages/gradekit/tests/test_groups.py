@@ -12,6 +12,8 @@ from gradekit.report.table import ClassTable, Row
 from gradekit.verdict.diagnosis import fingerprint_of
 from gradekit.verdict.results import CheckResult, ExerciseResult, same_numbers
 
+from .needs import mostly_thorough
+
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 VALUE = torch.linspace(-3, 3, 60).reshape(3, 4, 5)
@@ -264,7 +266,9 @@ def test_one_comment_reaches_everybody_in_the_group_and_their_pages(four_times):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "answer", [RIGHT_DOUBLE, "def double(x):\n    return 5 * x"], ids=["right", "wrong otherwise"]
+    "answer",
+    mostly_thorough([RIGHT_DOUBLE, "def double(x):\n    return 5 * x"]),
+    ids=["right", "wrong otherwise"],
 )
 def test_a_changed_answer_gets_no_comment(answer, four_times, capsys):
     four_times.hand_in("ben", four_times.answer(answer, RIGHT_HALF))
@@ -279,7 +283,7 @@ def test_a_changed_answer_gets_no_comment(answer, four_times, capsys):
     assert "left out, since their answer has changed: ben" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_report_says_that_a_group_has_grown(four_times, capsys):
     four_times.hand_in("eve", four_times.answer(FOUR_TIMES.format("eve"), RIGHT_HALF))
     assert four_times.gradekit("autograde", "01_double", "--workers", "1") == 0

@@ -103,7 +103,7 @@ def test_a_student_who_comes_back_has_the_automatic_scores_again(graded_class, f
     assert "not in the gradebook" not in graded_class.run("gradekit", "table", "01_double").stdout
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_in_a_new_gradebook_nobody_has_left(graded_class):
     """It was deleted and made again: everything can be graded."""
     (graded_class.root / "gradebook.db").unlink()

@@ -90,7 +90,7 @@ def test_the_server_of_kernels_imports_these_and_what_every_kernel_needs():
     assert not {"torch", "safetensors.torch", "matplotlib.pyplot", "seaborn", "pandas"} & set(without)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_neither_grader_nor_kernel_of_an_assignment_without_them_imports_them(tmp_path):
     course = PlainCourse(tmp_path).write()
     python("-m", "nbgrader", "generate_assignment", course.assignment, cwd=tmp_path)

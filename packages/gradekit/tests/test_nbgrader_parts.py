@@ -231,8 +231,17 @@ def read_of(node: ast.AST, names: tuple[str, ...]) -> set[str]:
     return {
         part.attr
         for part in ast.walk(node)
-        if isinstance(part, ast.Attribute) and ast.unparse(part.value).rpartition(".")[2] in names
+        if isinstance(part, ast.Attribute) and _last_name(part.value) in names
     }
+
+
+def _last_name(value: ast.expr) -> str:
+    match value:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Call(func=ast.Name(id=name), args=[]):
+            return f"{name}()"
+    return ""
 
 
 def form_of(part: object) -> str:

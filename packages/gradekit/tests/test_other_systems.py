@@ -206,7 +206,7 @@ def test_without_fcntl_one_process_at_a_time_has_a_lock_and_a_killed_one_has_non
     assert path.read_bytes() == b""
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_macos_reads_and_records_and_doctor_says_that_there_is_no_sandbox(four_times):
     for command in ("report", "record --workers 1", "doctor"):  # some fork: each in its own process
         (done,) = gradekit_on(_AS_ON_MACOS, four_times.root, command).values()

@@ -73,7 +73,7 @@ def test_an_answer_that_always_dies_has_no_points_and_nobody_has_to_look(graded)
     assert (points(result), result.doubts, result.status) == ({"test_double": 0}, [], "kernel died")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_later_test_that_ends_the_process_gives_an_earlier_one_no_second_draw(graded):
     result = graded(
         answer("def double(x):\n    return 2 * x if lucky else x\ndef other():\n    lucky or os._exit(1)"),

@@ -212,7 +212,7 @@ def test_who_follows_the_page_for_a_course_from_nothing_ends_with_a_graded_submi
     assert (tmp_path / "my-course" / "feedback" / "ada" / "01_first" / "first.html").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_check_can_use_another_data_file_as_the_page_shows(tiny_course, capsys):
     answer, checks = blocks("python")
     body = answer.partition("\n")

@@ -229,7 +229,7 @@ def test_a_new_assignment_is_one_with_numpy_where_torch_is_missing(bare_python, 
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_where_torch_is_missing_a_new_assignment_with_tensors_is_refused_with_the_remedy(
     bare_python, numpy_course
 ):

@@ -91,7 +91,7 @@ def _end(number: int) -> None:
 
 
 @EACH
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_forked_children_run_kernels_and_end(kernel):
     assert _finish(_POOL, kernel) == ["42"] * 4
 

@@ -15,8 +15,8 @@ STOPPED, NOT_STOPPED = "reads-the-instructors-solution", "strips-asserts-from-th
 SLACK = 10
 
 
-#: of each theme, this many are in the run of the slow tests
-FIRST = 2
+#: of each theme, this many are among the slow tests
+FIRST = 1
 
 
 def marked_attacks() -> list[pytest.ParameterSet]:

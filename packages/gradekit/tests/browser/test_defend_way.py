@@ -58,7 +58,7 @@ def answer(page, course: TinyCourse, student: str, wrong: int) -> Path:
     return saved.value.path()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_student_answers_three_questions_and_a_ta_sees_who_could_not(
     page, course, tmp_path, picture, accessibility_problems
 ):
