@@ -120,7 +120,7 @@ def test_a_written_answer_is_left_to_the_learner(generated, capsys):
     assert "For you to judge: why. `gradekit learn 01_double --solution`" in out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.usefixtures("forked")
 def test_a_course_that_was_never_generated_is_made_ready(generated, capsys):
     (generated.root / "gradebook.db").unlink()

@@ -66,7 +66,7 @@ def test_a_dry_run_writes_no_letter_that_could_be_sent(changed, capsys):
     assert letters(changed) == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_score_that_a_person_gave_has_not_moved_so_there_is_no_letter(changed):
     with changed.gradebook() as book:
         book.find_grade("test_half", "double", "01_double", "floor").manual_score = 4

@@ -282,7 +282,7 @@ def test_links_and_pipes_are_not_read(asked, tmp_path):
             read_answers(path)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_first_answers_count_and_those_to_an_earlier_sheet_dont(asked, capsys):
     first = sheet_of(asked, "ann")
     hand_in_answers(asked, "ann", answers_for(first, wrong=3))

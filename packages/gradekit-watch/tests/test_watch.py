@@ -171,7 +171,7 @@ def test_without_a_sandbox_a_hand_in_is_graded_once(generated, capfd, monkeypatc
     assert len(list((generated.root / ".gradekit" / "results" / "01_double").iterdir())) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_notebook_from_another_time_zone_is_graded_once(generated, capfd, monkeypatch):
     monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     path = generated.hand_in("ada", generated.answer(RIGHT))
@@ -182,7 +182,7 @@ def test_a_notebook_from_another_time_zone_is_graded_once(generated, capfd, monk
         assert points(capfd.readouterr().out) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_notebook_with_another_ending_is_graded(generated, capfd, monkeypatch):
     monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     path = generated.hand_in("ada", generated.answer(RIGHT))
@@ -211,7 +211,7 @@ def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):
     assert "10 of 15 points" in " ".join(page.read_text().split())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_in_a_folder_only_a_time_stamp_makes_a_hand_in_late(generated, capfd, monkeypatch):
     monkeypatch.setattr(arrivals, "FOLDER_SECONDS", 0.2)
     with RunningCourse.open(generated.root).gradebook() as book:

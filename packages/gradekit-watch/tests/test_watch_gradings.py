@@ -57,7 +57,7 @@ def workers(course) -> set[int]:
     return found - {os.getpid()}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_assignments_are_graded_by_the_same_workers(course, grade):
     assert [grade(name) for name in [*NAMES, *NAMES]] == [10, 10, 10, 10]
     assert len(workers(course)) == 1

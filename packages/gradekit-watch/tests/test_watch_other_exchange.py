@@ -160,7 +160,7 @@ def test_pages_that_the_exchange_does_not_take_are_named_and_given_later(exchang
     assert [len(exchange.given(student)) for student in ("ben", "cleo", "dan")] == [1, 1, 1]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_exchange_that_is_away_for_a_while_is_waited_for_and_what_it_gave_is_graded(exchange):
     away = exchange.root.with_name("away")
     exchange.submit("ada")

@@ -98,7 +98,7 @@ def test_the_page_says_so_without_the_reason(faulty):
     assert not [page for page in pages.values() if "secret_of" in page or "NameError" in page]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_until_it_is_corrected_it_is_tried_and_named_each_time(faulty, capsys):
     assert faulty.gradekit("autograde", "01_double") == 1
     faulty.gradings()

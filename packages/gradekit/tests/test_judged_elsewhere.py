@@ -22,6 +22,8 @@ from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome, Implemented, StudentError
 from gradekit.submission.submission import Submission
 
+from .needs import mostly_thorough
+
 RIGHT = [
     "def double(x):\n    return 2 * x",
     "def double(x):\n    return x + x",
@@ -323,7 +325,7 @@ LOOP = "def double(x):\n    while x < 0:\n        pass\n    return x"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("test", ["forever", "endless"])
+@pytest.mark.parametrize("test", mostly_thorough(["endless", "forever"]))
 def test_an_endless_loop_on_either_side_is_stopped(test):
     session, student = open_student(call_seconds=1, helper_seconds=0.5)
     with closing(session):

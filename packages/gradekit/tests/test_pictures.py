@@ -110,7 +110,7 @@ def test_a_picture_beside_the_notebook_is_shown_whatever_its_place_and_name(both
         assert (both.ours.folder("autograded") / name).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_picture_in_the_text_itself_does_not_count_as_text(both):
     """Colab writes pasted pictures into the text."""
     photo = picture("JPEG", size=(1500, 1000)) + os.urandom(1_000_000)  # larger than any text may be

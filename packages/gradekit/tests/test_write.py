@@ -20,6 +20,7 @@ from gradekit.report.table import class_table
 from gradekit.verdict.opened import GradingJob
 from gradekit.verdict.result_cache import CacheKey
 
+from .needs import mostly_thorough
 from .one_notebook import in_progress
 from .tiny_course import RIGHT_HALF
 
@@ -161,7 +162,7 @@ def test_a_result_is_written_and_not_computed_again(empty_class):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suspect", [[], ["it took too long"]])
+@pytest.mark.parametrize("suspect", mostly_thorough([[], ["it took too long"]]))
 def test_what_was_handed_in_while_the_class_was_graded_is_graded_and_named(empty_class, capfd, suspect):
     empty_class.hand_in("ann", empty_class.answer(RIGHT, RIGHT_HALF))
     submission = graded(empty_class, "ann")
