@@ -44,7 +44,7 @@ demo: setup  ## grade a sample class of thirty in its own folder, write the feed
 	@echo "To go on:           source .venv/bin/activate && cd $(DEMO) && gradekit --help"
 
 # each process would compile all tests again where a system asks Python not to keep what it compiled
-export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-all test-oldest test-newest test-pythons: export PYTHONDONTWRITEBYTECODE :=
 
 TESTS = pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
 
