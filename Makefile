@@ -52,7 +52,7 @@ FOR_TESTS = setup $(VENV)/extras $(VENV)/browser
 
 for-tests: $(FOR_TESTS)  ## make or update the environment for single tests, which you then run with .venv/bin/pytest FILE
 
-# what `.ci/run` widens, so that tests are collected once
+# `.ci/run` adds the slow tests here, so that it collects tests only once
 TESTED = not thorough and not slow
 
 test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not browser": leave some out; TESTFLAGS: options of pytest)
@@ -83,7 +83,7 @@ $(VENV)/sandbox:
 		"dnf install bubblewrap), or choose --sandbox none where all code is to be trusted."
 	@touch $@
 
-# one after the other, also with --jobs: apt-get locks its lists, and pip the environment by nothing
+# one after the other, also with --jobs: apt-get runs once at a time, and two pips would change the same environment
 $(VENV)/browser: | $(VENV)/sandbox
 	@test -n "$(call first,chromium chromium-browser google-chrome)" || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
 	@touch $@
