@@ -60,8 +60,9 @@ def test_every_word_once(student, reference):
     assert_close(vocabulary.get("old"), 8, name="id", context="of the last new word")
     found = student.build_vocabulary(["we and we", "so so and we"])
     words = {word: number for word, number in found.items() if number > 3}
-    assert words == {"we": 4, "and": 5, "so": 6}, (
-        f"In 'we and we' and 'so so and we', the ids of the words should be we 4, and 5, so 6, but are {describe(words)}."
+    right = {"we": 4, "and": 5, "so": 6}
+    assert words == right, (
+        f"The ids of the words of 'we and we' and 'so so and we' should be {right}, but are {describe(words)}."
     )
 
 

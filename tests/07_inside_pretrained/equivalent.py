@@ -16,7 +16,7 @@ PAIRS = (
     "return [(words[i], score) for i, score in zip(top.indices.tolist(), top.values.tolist(), strict=True)]"
 )
 CANDIDATES = "candidates = list(zip(tokens, top.values.tolist(), strict=True))"
-QUOTIENT = "return product / lengths.clamp(min=1e-12)"
+QUOTIENT = "return product / lengths.clamp(min=1e-30)"
 SIMILARITY = "similarity = F.cosine_similarity(target, vectors, dim=-1)"
 MEAN = "mean = (hidden * real).sum(dim=1) / real.sum(dim=1)"
 SPELLED = 'return b"".join(tokens[number] for number in ids).decode("utf-8", errors="replace")'
@@ -97,7 +97,7 @@ same.because(ALONE)
 same("", "`nearest_words` drops axes of size 1 from its result for a first axis of size 1")
 
 same.because(OWN_TENSOR)
-same(QUOTIENT, "return product.div_(lengths.clamp(min=1e-12))")
+same(QUOTIENT, "return product.div_(lengths.clamp(min=1e-30))")
 same.edit(QUOTIENT, "lengths.clamp", "lengths.clamp_")
 
 same.because(SYMMETRIC)

@@ -6,14 +6,14 @@ right = Alternatives()
 
 right("normalised_first", "product = (u * v).sum(dim=-1)")
 right.to("product = (F.normalize(u, dim=-1) * F.normalize(v, dim=-1)).sum(dim=-1)")
-right.edit("return product / lengths.clamp(min=1e-12)", "return product")
+right.edit("return product / lengths.clamp(min=1e-30)", "return product")
 
 right("einsum_and_where")
 right.edit("(u * v).sum(dim=-1)", 'torch.einsum("...d,...d->...", *torch.broadcast_tensors(u, v))')
-right.edit("return product / lengths.clamp(min=1e-12)")
+right.edit("return product / lengths.clamp(min=1e-30)")
 right.to("return torch.where(lengths > 0, product / lengths, torch.zeros_like(product))")
 
-right("nan_to_num", "product / lengths.clamp(min=1e-12)", "torch.nan_to_num(product / lengths)")
+right("nan_to_num", "product / lengths.clamp(min=1e-30)", "torch.nan_to_num(product / lengths)")
 right(
     "sorted_without_the_word",
     "    similarity[place] = -torch.inf\n"

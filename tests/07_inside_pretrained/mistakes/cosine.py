@@ -7,7 +7,7 @@ OTHER_FUNCTION = "It computes a different function, and most checks are about th
 wrong = Mistakes()
 
 wrong.about("test_equals_the_formula", "test_length_does_not_count")
-wrong("dot_product", "return product / lengths.clamp(min=1e-12)", "return product")
+wrong("dot_product", "return product / lengths.clamp(min=1e-30)", "return product")
 wrong.says("You return the dot product. Divide it by the lengths of both vectors.")
 wrong.costs(OTHER_FUNCTION)
 wrong("one_length_only", "u.norm(dim=-1) * v.norm(dim=-1)", "u.norm(dim=-1) + 0 * v.norm(dim=-1)")
@@ -23,11 +23,11 @@ wrong.says("You took the absolute value. Opposite directions have similarity -1.
 wrong.costs(OTHER_FUNCTION)
 
 wrong.about("test_zero_vector")
-wrong("nan_for_zero", ".clamp(min=1e-12)", "")
+wrong("nan_for_zero", ".clamp(min=1e-30)", "")
 wrong.says("For a zero vector you compute 0 / 0, which is NaN. Keep the product of the lengths above 0.")
 
 wrong.about("test_length_does_not_count")
-wrong("large_epsilon", "lengths.clamp(min=1e-12)", "(lengths + 1e-3)")
+wrong("large_epsilon", "lengths.clamp(min=1e-30)", "(lengths + 1e-3)")
 wrong.says("The number that you add to the lengths changes the similarity of short vectors.")
 wrong.says("Clamp at a tiny number.")
 wrong.costs(OTHER_FUNCTION)
