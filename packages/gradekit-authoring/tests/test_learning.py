@@ -157,6 +157,24 @@ def test_it_finds_the_course_from_the_folder_of_a_notebook(generated, capsys, mo
     assert "01_double" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("forked")
+def test_a_notebook_that_is_damaged_or_gone_is_no_assignment_that_is_done(generated, capsys):
+    learn(generated, capsys)
+    own_notebook(generated).write_text("{")
+    _, out, _ = learn(generated, capsys, "01_double", "--check")
+    assert "01_double  not checked yet" in out
+    own_notebook(generated).unlink()
+    code, _, err = learn(generated, capsys, "01_double", "--check")
+    assert code != 0
+    assert (
+        f"{own_notebook(generated)} isn't there: `gradekit learn 01_double` copies the one that was handed out"
+        in err
+    )
+    learn(generated, capsys, "01_double")
+    assert own_notebook(generated).exists()
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -246,6 +246,23 @@ def test_equal_submissions_each_have_their_row(empty_class, answer):
 
 
 @pytest.mark.slow
+def test_notebooks_in_folders_that_are_misspelt_or_swapped_are_named(empty_class, capsys):
+    there = empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF)).parent
+    submitted, name = there.parents[1], there.name
+    moves = {"ivo/1-DOUBLE": f"ivo/{name}", f"{name}/zed": f"zed/{name}"}
+    for place in (*moves, "mia/essay"):
+        shutil.copytree(there, submitted / place)
+    shutil.copy(there / "double.ipynb", submitted / "double_kim.ipynb")
+    assert autograde(empty_class, "--strict") == 1
+    said = capsys.readouterr().out
+    for place, right in moves.items():
+        what = f"{submitted / place} is the folder of no assignment, so it was not graded. Move it to {submitted / right}."
+        assert what in said
+    assert f"{submitted / 'double_kim.ipynb'} is in no submission folder" in said
+    assert "essay" not in said  # there may be hand-ins of assignments that are gone
+
+
+@pytest.mark.slow
 def test_a_notebook_above_the_submission_folders_is_named(empty_class, capsys):
     place = empty_class.root / "submitted" / "ivo" / "double.ipynb"
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF)).parent.parent.with_name("ivo").mkdir()

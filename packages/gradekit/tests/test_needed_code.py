@@ -15,6 +15,10 @@ from .tiny_course import cell_of, code, mark
 
 EVENS = "def evens(numbers):\n    return sum(n for n in numbers if n % 2 == 0)"
 SQUARES = "squares = [i * i for i in range(10)]"
+DEPOSIT = "def deposit(amount):\n    account[0] += amount\n    return account[0]"
+REPORT = "report = f'You have {balance}'"
+#: all right answers, and their test cells
+RIGHT = {"evens": EVENS, "table": SQUARES, "deposit": DEPOSIT, "report": REPORT}
 LONG = "x = 1\n" * 4_000
 HEX = f"BIG = 0x{'f' * 5_000}\n"
 DEEP = f"total = {'1+' * 900}1\n"
@@ -26,6 +30,7 @@ ASKED = {
     "a_helper_in_a_test_cell_too_long_to_be_read",
     "a_fence_around_an_answer",
     "a_prompt_above_an_answer",
+    "an_answer_that_needs_one_below_a_fence",
 }
 
 
@@ -39,6 +44,9 @@ def source() -> NotebookNode:
         return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION"
 
     test = {"grade": True, "locked": True, "points": 2}
+    in_function = "\n".join(
+        f"    {line.strip()}" for line in solution("\n".join(DEPOSIT.split("\n")[1:])).split("\n")
+    )
     body = "def evens(numbers):\n    ### BEGIN SOLUTION\n    return sum(n for n in numbers if n % 2 == 0)\n    ### END SOLUTION"
     return v4.new_notebook(
         cells=[
@@ -52,6 +60,13 @@ def source() -> NotebookNode:
             code("numbers = [1, 2, 4]\nassert evens(numbers) == 6", mark("test_evens", **test), "test_evens"),
             code(solution(SQUARES), mark("table", solution=True), "table"),
             code("assert squares[3] == 9", mark("test_table", **test), "test_table"),
+            code("account = [100]", mark("account", locked=True), "account"),
+            code(f"def deposit(amount):\n{in_function}", mark("deposit", solution=True), "deposit"),
+            code(
+                "balance = deposit(10)\nassert account == [110]", mark("test_deposit", **test), "test_deposit"
+            ),
+            code(solution(REPORT), mark("report", solution=True), "report"),
+            code("assert report == 'You have 110'", mark("test_report", **test), "test_report"),
         ],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
     )
@@ -126,6 +141,29 @@ def a_prompt_above_an_answer(notebook: NotebookNode) -> None:
     cell_of(notebook, "table").source = f"In [3]:\n{SQUARES}"
 
 
+@case
+def right_answers_of_which_one_uses_what_a_test_cell_has_assigned(notebook: NotebookNode) -> None:
+    pass
+
+
+@case
+def a_statement_below_the_test_that_would_make_it_fail_above(notebook: NotebookNode) -> None:
+    cell_of(notebook, "test_deposit").source += "\nmore = deposit(5)  # one more try"
+    notebook.cells.append(v4.new_code_cell("print(more)", id="own"))
+
+
+@case
+def an_answer_that_needs_what_was_added_above_its_test(notebook: NotebookNode) -> None:
+    cell_of(notebook, "test_evens").source = "rest = 2\n" + cell_of(notebook, "test_evens").source
+    cell_of(notebook, "evens").source = EVENS.replace("% 2", "% rest")
+
+
+@case
+def an_answer_that_needs_one_below_a_fence(notebook: NotebookNode) -> None:
+    a_fence_around_an_answer(notebook)
+    cell_of(notebook, "table").source = f"evens([2])\n{SQUARES}"
+
+
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> BothSides:
     """Every case as a student of one class, graded on both sides."""
@@ -133,7 +171,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> BothSides:
     both.write(source())
     for name, change in CASES.items():
         notebook = both.released()
-        cell_of(notebook, "evens").source, cell_of(notebook, "table").source = EVENS, SQUARES
+        for answer, text in RIGHT.items():
+            cell_of(notebook, answer).source = text
         change(notebook)
         both.hand_in(notebook, student=name)
     both.plain.run("nbgrader", "autograde", "a1", "--create", succeeds=False)
@@ -145,7 +184,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> BothSides:
 @pytest.mark.parametrize("name", CASES)
 def test_a_right_answer_that_needs_other_code_gets_its_points_or_a_person(graded, name):
     plain, ours = graded.plain.grades(name), graded.ours.grades(name)
-    for test in ("test_evens", "test_table"):
+    for test in (f"test_{answer}" for answer in RIGHT):
         score, asked = ours[test]
         assert score == 2 or asked, (test, plain, ours)
         assert (score or 0) >= (plain[test][0] or 0) or asked, (test, plain, ours)

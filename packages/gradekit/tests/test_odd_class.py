@@ -65,6 +65,12 @@ def deep_folders(path: Path) -> None:
 #: beside a right notebook: the name of a file, how it gets there, and what is said about it
 BESIDE: dict[str, tuple[str, Put, str]] = {
     "time-garbage": ("timestamp.txt", content(b"yesterday"), "isn't a time"),
+    "time-of-which-day": ("timestamp.txt", content(b"09.03.2026 22:00"), "can be read as more than one time"),
+    "time-in-git-s-zone": (
+        "timestamp.txt",
+        content(b"2026-03-09 23:30:00 +0100"),
+        "can be read as more than one time",
+    ),
     "time-binary": ("timestamp.txt", content(bytes(range(256))), "isn't a time"),
     "time-far": ("timestamp.txt", content(b"99999-01-01 00:00:00 UTC"), "isn't a time"),
     "time-long-ago": ("timestamp.txt", content(b"0001-01-01 00:00:00"), "has a year out of range"),

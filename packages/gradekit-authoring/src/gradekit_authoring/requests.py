@@ -35,6 +35,7 @@ from gradekit.report.table import Row, locked_class_table, was_graded
 from gradekit.session.values import CheckOutcome
 
 #: letters that can't be read here
+_LIKE_A_CHECK = re.compile(r"\w[\w-]*::\w")
 _OTHER = re.compile(r"requests?[ _]*(?:-\d+|\(\d+\))?\.(?:rtf|docx?|odt|pdf|html?)", re.IGNORECASE)
 _SHOWN = 600
 #: requests of one student that are shown
@@ -299,7 +300,7 @@ def parsed(student: str, text: str, ids: Mapping[str, str]) -> list[CheckRequest
         name = next((name for name in fitting if _begins(name, stripped[len(name) :])), "")
         if name:
             found.append((ids[name], [stripped[len(name) :].lstrip(" \t:-–—,;.")]))
-        elif found:
+        elif found and not _LIKE_A_CHECK.match(stripped):
             found[-1][1].append(line.strip())
         elif line.strip():
             found.append(("", [line.strip()]))

@@ -141,7 +141,7 @@ class _Desk:
 
     def _is_done(self, name: str) -> bool:
         reached = self.reached.get(name)
-        return reached is not None and reached.points >= reached.maximum
+        return reached is not None and reached.points >= reached.maximum > 0
 
     def table(self) -> Iterator[str]:
         names = [found.name for found in self.assignments()]
@@ -152,9 +152,9 @@ class _Desk:
             yield f"  {name:{width}}  {shown}"
 
     def keep(self, name: str, now: Reached) -> None:
-        """Make a note of it, unless something better was reached before."""
+        """Make a note of it, unless something better was reached before, or the notebook could not be read."""
         before = self.reached.get(name)
-        if before is None or (now.points, -now.maximum) > (before.points, -before.maximum):
+        if now.maximum and (before is None or (now.points, -now.maximum) > (before.points, -before.maximum)):
             self.reached[name] = now
             write_json(self.folder / _PROGRESS, self.reached)
 
@@ -233,6 +233,9 @@ def _check(desk: _Desk, own: Path, assignment: Assignment) -> Path:
     command = f"{desk.command} {quoted(name)}"
     if not own.is_dir():
         raise CourseError(f"{own} isn't there: `{command}` makes it")
+    for path in (own / f"{stem}.ipynb" for stem in assignment.released_names()):
+        if not path.is_file():
+            raise CourseError(f"{path} isn't there: `{command}` copies the one that was handed out")
     book = course.gradebook_file
     if (book and not book.exists()) or name not in course.assignments():
         print_lines([f"Getting {name} ready, which may take a minute; this is needed only once."])
@@ -255,7 +258,7 @@ def _check(desk: _Desk, own: Path, assignment: Assignment) -> Path:
     page = course.folders.format_path(course.folders.feedback_directory, LEARNER, name)
     shown = Path(course.root, page, f"{assignment.released_names()[0]}.html")
     print_lines(["", *desk.table(), ""])
-    if now.points < desk.reached[name].points:
+    if now.points < desk.reached.get(name, now).points:
         print_lines([f"This time: {now.points:g} of {now.maximum:g} points. The best result is kept."])
     if row.waiting:
         titles = page_titles(assignment.released(assignment.released_names()[0]))

@@ -69,7 +69,7 @@ def _autograde(options: argparse.Namespace) -> int:
     from gradekit.report.table import locked_class_table
     from gradekit.verdict.results import Status
 
-    misplaced = misplaced_notebooks(course.folders)
+    misplaced = list(misplaced_notebooks(course.folders, course.assignments()))
     if not options.json:
         print_lines(misplaced)
     failed, odd = False, bool(misplaced)

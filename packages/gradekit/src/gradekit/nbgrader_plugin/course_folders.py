@@ -202,14 +202,32 @@ def student_of(folders: CourseDirectory, step: str, path: str) -> str | None:
     return match["student"] if match else None
 
 
-def misplaced_notebooks(folders: CourseDirectory) -> list[str]:
-    """A sentence for each notebook that lies above the submission folders, so that nbgrader does not see it."""
-    above = Path(_pattern(folders, ANY)).parent
-    place = folders.format_path(folders.submitted_directory, "STUDENT", "ASSIGNMENT")
-    return [
-        f"{printable(path)} is in no submission folder, so it was not graded. Move it to {place}."
-        for path in sorted(glob.glob(str(above / "*.ipynb")))
-    ]
+def misplaced_notebooks(folders: CourseDirectory, assignments: Iterable[str]) -> Iterator[str]:
+    """A sentence for each notebook above the submission folders, and for each of these whose names seem misspelt or swapped.
+
+    nbgrader sees none of them.
+    """
+    step, written = folders.submitted_directory, {_squeezed(name): name for name in assignments}
+    place, every = folders.format_path(step, "STUDENT", "ASSIGNMENT"), Path(_pattern(folders, ANY))
+    top = [every.parent.parent / "*.ipynb"] if step in every.parent.parent.parts else []
+    for path in sorted(path for above in (*top, every.parent / "*.ipynb") for path in glob.glob(str(above))):
+        yield f"{printable(path)} is in no submission folder, so it was not graded. Move it to {place}."
+    parts = folders.format_path(step, "(?P<student>[^/]+)", "(?P<assignment>[^/]+)", escape=True)
+    for path in sorted(glob.glob(str(every))):
+        match = re.fullmatch(parts, path)
+        if match is None or match["assignment"] in written.values() or not any(Path(path).glob("*.ipynb")):
+            continue
+        student, name = match["student"], match["assignment"]
+        student, name = (
+            (name, student) if student in written.values() else (student, written.get(_squeezed(name)))
+        )
+        if name is not None:
+            right = printable(folders.format_path(step, student, name))
+            yield f"{printable(path)} is the folder of no assignment, so it was not graded. Move it to {right}."
+
+
+def _squeezed(name: str) -> str:
+    return re.sub(r"[\W_]+|(?<!\d)0+(?=\d)", "", name.casefold())
 
 
 def usable_name(name: str) -> str:

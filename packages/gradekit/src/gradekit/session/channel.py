@@ -20,7 +20,7 @@ from gradekit import inside
 from gradekit.codecs import absent_libraries, kernel_texts
 from gradekit.course import CourseError
 from gradekit.inside import messages
-from gradekit.session.limits import Stopwatch
+from sandbox_kernel.stopwatch import Stopwatch
 
 #: CPU time that interrupted code has to end
 GRACE_SECONDS = 2.0

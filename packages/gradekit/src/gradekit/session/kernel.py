@@ -208,7 +208,8 @@ def _start_errors() -> Iterator[None]:
         yield
     except SandboxError as error:
         raise CourseError(
-            f"Nothing was graded: {error}. If all code is trusted, choose `--sandbox none`."
+            f"Nothing was graded: {error}. If all code is trusted, choose `--sandbox none`, or "
+            "`--RunChecks.student_kernel=limited` for nbgrader."
         ) from error
     except (StartFailed, RuntimeError, OSError, KernelGone) as error:
         reason = str(error) or type(error).__name__

@@ -20,7 +20,8 @@ from nbformat import NotebookNode
 from gradekit.course.cells import PLAIN_TEXT, picture_in
 from gradekit.course.printing import listed, shortened
 from gradekit.session.channel import GRACE_SECONDS, KernelGone, Unresponsive
-from gradekit.session.limits import Limits, Stopwatch
+from gradekit.session.limits import Limits
+from sandbox_kernel.stopwatch import Stopwatch
 
 #: characters in all data of a notebook besides plain text
 MAX_DATA = 20_000_000

@@ -16,11 +16,12 @@ from gradekit.inside import messages
 from gradekit.session.channel import KernelGone, Unresponsive
 from gradekit.session.files_written import WrittenFiles
 from gradekit.session.kernel import ImplementationProcess, NotStarted, StudentKernel
-from gradekit.session.limits import Breach, Limits, Stopwatch
+from gradekit.session.limits import Limits
 from gradekit.session.replies import Failure, Reply, read_reply
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.values import Implemented
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
+from sandbox_kernel.stopwatch import Breach, Stopwatch
 from sandbox_kernel.usage import Usage, time_in_this_thread
 
 
@@ -151,7 +152,7 @@ class Session:
         self.kernel_name = kernel_name
         self._files = files
         self._wary = wary
-        self._ordinary = ordinary
+        self._ordinary, self._tests_run = ordinary, bool(ordinary)
         self._kernel: StudentKernel | None = None
         self._take(notebook)
 
@@ -169,7 +170,7 @@ class Session:
         self._left_out: set[int] = set()
         self._fatal_tests = 0
         self._used_before = Usage()
-        self._watch = Stopwatch.of_submission(self._usage, self.limits)
+        self._watch = self.limits.stopwatch(self._usage)
 
     @property
     def alive(self) -> bool:
@@ -220,17 +221,18 @@ class Session:
             self.cold_because = self.cold_because or kernel.cold_because
         for index, cell in enumerate(self.notebook.cells):
             bound = is_test_cell(cell) and not self._is_ordinary(cell)
-            skipped = bound and not self._ordinary  # ordinary ones may use what a bound one defines
+            skipped = bound and not self._tests_run  # later cells may use what a test cell defines
             if cell.cell_type != "code" or skipped or is_demo(cell) or index in self._left_out:
                 continue
             if self._is_late():
                 self.runs[index] = CellRun(index, CellState.TIMED_OUT, error=self._too_long)
                 return
             try:
+                scored = cell.outputs if index in self.runs else []
                 run = self._run_cell(kernel, index)
                 self.counts[index] = cell.execution_count or 0
                 if bound:
-                    cell.outputs = []
+                    cell.outputs = scored
                 else:
                     self.runs[index] = run
             except KernelDied as died:
@@ -252,7 +254,7 @@ class Session:
     def restart_without(self, index: int | None, because: str = "") -> bool:
         """After a call has ended the kernel: run the other cells in a new one, unless there were too many already.
 
-        Ordinary test cells are not run a second time: they have their results.
+        Ordinary test cells keep the results that they have.
         """
         if len(self.deaths) >= MAX_DEATHS or self._is_late():
             return False

@@ -46,6 +46,8 @@ _MAX_TIMESTAMP_BYTES = 1024
 _YEARS = range(1990, 2200)
 #: strict, since nbgrader reads the third word as a time zone, and opens the file of that name
 _TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*", re.ASCII)
+#: a day and a month in an order that nobody can know, or an offset that nbgrader reads as seconds
+_AMBIGUOUS = re.compile(r"\d\d?[.-]\d\d?[.-]\d\d.*|.*\s[+-]\d.*")
 #: a notebook that other code may open
 MAX_OPENED_BYTES = 20 * 2**20
 #: in code that runs, imports or reads notebooks
@@ -231,12 +233,17 @@ class ExtraFiles:
         return self.aside.with_name(f"{self.aside.name}.json")
 
     def _recorded(self) -> dict[str, str]:
-        """The reasons from earlier runs, unless the notebook has been handed in again since."""
+        """The reasons from earlier runs, unless the notebook has been handed in again since, or the time put right."""
         try:
             when = self._record_path.stat().st_mtime_ns
             if any(path.lstat().st_ctime_ns > when for path in notebooks_in(self.folder)):
                 return {}
-            return read_json(self._record_path, dict[str, str]) or {}
+            reasons = read_json(self._record_path, dict[str, str]) or {}
+            return {
+                name: reasons[name]
+                for name in reasons
+                if name != TIMESTAMP or not time_handed_in(self.folder)
+            }
         except OSError:
             return {}
 
@@ -273,6 +280,8 @@ def time_in(text: str) -> datetime:
     """
     if not _TIMESTAMP.fullmatch(text):
         raise NotATime("isn't a time")
+    if _AMBIGUOUS.match(text):
+        raise NotATime("can be read as more than one time")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about names of time zones

@@ -64,13 +64,14 @@ class Restoration:
     the changed code cells that are restored or not run, `rewritten` all cells that got the instructor's text back.
     `pictured` are cells to which the student attached a picture, by their ids. `copied` are new cells with the instructor's
     code, by their ids. `removed_texts` were handed out once. `doubts` say what is uncertain about an answer, by its grade_id.
+    With `tests_run`, test cells run as well, in their places.
     """
 
     def __init__(
         self, submitted: NotebookNode, released: NotebookNode, removed_texts: Set[str] = frozenset()
     ) -> None:
         self.cells: list[NotebookNode] = deepcopy(submitted.cells)
-        self.released, self.removed_texts = released, removed_texts
+        self.released, self.removed_texts, self.tests_run = released, removed_texts, False
         self.known = {name: cell for cell in released.cells if (name := grade_id(cell))}
         self.present: dict[str, NotebookNode] = {}
         answers = {name: cell for name, cell in self.known.items() if is_answer_cell(cell)}
@@ -88,6 +89,11 @@ class Restoration:
     def is_blank(self, name: str, cell: NotebookNode | None = None) -> bool:
         """Whether the cell, or the one that was found for this name, is empty or as it was released."""
         return is_blank(cell or self.present[name], self.known[name])
+
+    def runs(self, cell: NotebookNode) -> bool:
+        return runs_before_checks(cell) or (
+            self.tests_run and cell.cell_type == "code" and is_test_cell(cell)
+        )
 
     def place_of(self, cell: NotebookNode) -> int:
         return next(place for place, one in enumerate(self.cells) if one is cell)
@@ -141,7 +147,7 @@ class Gathering:
         if not self._work.edits:
             return
         work = self._work
-        running = [cell for cell in work.cells if runs_before_checks(cell)]
+        running = [cell for cell in work.cells if work.runs(cell)]
         running = [cell for cell in running if not self._is_unanswered(grade_id(cell))]
         bound = work.bound_by(running)
         edits = [(edit, self._asks_for_variables(edit.cell)) for edit in work.edits]
@@ -159,12 +165,18 @@ class Gathering:
         work.cells[:] = [one for cell in work.cells for one in (*above[id(cell)], cell, *below[id(cell)])]
 
     def _belongs_below(self, source: str, edit: ChangedCell) -> bool:
-        """True for code that uses what a given cell defines, such as its imports, unless that uses the code in turn."""
-        if not runs_before_checks(edit.cell):
+        """True for code that uses what a given cell defines, such as its imports, unless that uses the code in turn.
+
+        The same for code at the end of a test cell that runs.
+        """
+        if not self._work.runs(edit.cell):
             return False
         defined = self._work.definitions.of
+        last = edit.released.strip().rpartition("\n")[2]
+        end = edit.submitted.rpartition(last)[2] if last in edit.submitted else ""
+        at_end = is_test_cell(edit.cell) and all(line in end for line in source.split("\n"))
         uses = needed_names(source) & defined(edit.released)
-        return bool(uses) and not needed_names(edit.released) & defined(source)
+        return (at_end or bool(uses)) and not needed_names(edit.released) & defined(source)
 
     def _asked_for(self) -> frozenset[str]:
         """The names that exercises ask for; those of variables are in the test cells, if the answer cell names none."""
@@ -199,8 +211,8 @@ class Gathering:
         In the student's kernel these cells were run.
         """
         cells = self._work.cells
-        running = [cell for cell in cells if runs_before_checks(cell)]
-        skipped = [cell for cell in cells if cell.cell_type == "code" and not runs_before_checks(cell)]
+        running = [cell for cell in cells if self._work.runs(cell)]
+        skipped = [cell for cell in cells if cell.cell_type == "code" and not self._work.runs(cell)]
         own = [cell.source for cell in running if self._is_students_code(cell)]
         if sum(map(len, own)) > _BUDGET:
             return
@@ -273,7 +285,7 @@ class Gathering:
 
     def _needed_by(self, own: NotebookNode, above: int, last: int) -> list[str]:
         """The statements between an answer cell and the cell where its answer was found that the answer needs."""
-        bound = self._work.bound_by(filter(runs_before_checks, self._work.cells[:above]))
+        bound = self._work.bound_by(filter(self._work.runs, self._work.cells[:above]))
         binds = self._work.definitions.of(own.source)
         cells = [cell for cell in self._work.cells[above + 1 : last + 1] if self._is_students_code(cell)]
         if sum(len(cell.source) for cell in cells) > _BUDGET:

@@ -74,6 +74,7 @@ def restored(
     saved: Iterable[Raw] = (),
     removed: Set[str] = frozenset(),
     removed_texts: Set[str] = frozenset(),
+    tests_run: bool = False,
 ) -> Restored:
     """The submitted notebook with all cells of the released one that are marked with a grade_id.
 
@@ -88,8 +89,10 @@ def restored(
         saved: the outputs of each cell, as JSON.
         removed: grade_ids of cells that the assignment had once.
         removed_texts: texts of such cells, also without a grade_id, which are not the student's.
+        tests_run: whether test cells run, since the notebook has ordinary ones.
     """
     work = _Repair(submitted, released, removed_texts)
+    work.tests_run = tests_run
     places = OtherPlaces.of(work, beside or {}, drafts or {}, replaced or {}, siblings or {})
     attachments = KeptAttachments(work.cells)  # with the cells, so that no id becomes that of another one
     outputs = dict(zip(map(id, work.cells), saved, strict=False))

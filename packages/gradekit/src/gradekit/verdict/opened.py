@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern
 
 from gradekit.course import Assignment
-from gradekit.course.cells import Doubt, Record, decided_by_a_person, remembered, remembered_of_all
+from gradekit.course.cells import Doubt, Record, answer_of, decided_by_a_person, remembered, remembered_of_all
 from gradekit.course.files import Stamp, files_in, files_stamp, handed_in_letter, handed_in_text, is_letter
 from gradekit.course.kernels import SANDBOX, other_language
 from gradekit.course.printing import printable
@@ -117,8 +117,20 @@ class OpenedNotebook:
         """The whole result: a repaired answer that has passed all its tests is in no doubt."""
         right = {exercise.grade_id for exercise in graded.exercises if exercise.right}
         doubts = [doubt for doubt in self.result.doubts if doubt.grade_id not in right]
-        doubts += self._doubts_about_missing_files(graded)
+        doubts += [*self._doubts_about_missing_files(graded), *self._doubts_about_needed(doubts, graded)]
         return replace(graded, notes=self.result.notes + graded.notes, doubts=doubts + graded.doubts)
+
+    def _doubts_about_needed(self, doubts: list[Doubt], graded: SubmissionResult) -> Iterator[Doubt]:
+        """A doubt about each exercise that lost points because an answer did not run that is itself in doubt."""
+        undecided = {doubt.grade_id: answer_of(self.notebook, doubt.grade_id) for doubt in doubts}
+        for exercise in graded.exercises:
+            lost = [] if exercise.right or exercise.grade_id in undecided else exercise.checks
+            told = "".join(check.message for check in lost)
+            if answer := next(
+                (name for name in undecided.values() if name and f" cell `{name}`" in told), ""
+            ):
+                what = f"It needs the cell `{answer}`, whose own points are undecided"
+                yield Doubt(exercise.grade_id, decided_by_a_person(what))
 
     def _doubts_about_missing_files(self, graded: SubmissionResult) -> Iterator[Doubt]:
         """A doubt about each exercise that lost points, if a file was missing that another notebook of the assignment names.
@@ -183,6 +195,7 @@ def open_notebook(
             saved=[outputs for _, outputs in handed_in.saved],
             removed=remembered_of_all(*course, Record.REMOVED),
             removed_texts=remembered_of_all(*course, Record.REMOVED_TEXTS),
+            tests_run=bool(assignment.ordinary_cells(name, released.cells)),
         )
         notes = [*_language_notes(handed_in.language, released), *handed_in.notes, *whole.notes, *set_aside]
         notes += [f"{printable(name)} {_REPLACED}" for name in changed]

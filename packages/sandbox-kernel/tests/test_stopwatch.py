@@ -4,15 +4,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradekit.session import limits
-from gradekit.session.limits import Breach, Stopwatch
+from sandbox_kernel import stopwatch
+from sandbox_kernel.stopwatch import Breach, Stopwatch
 from sandbox_kernel.usage import Usage
 
 
 @pytest.fixture
 def world(monkeypatch):
     found = SimpleNamespace(now=100.0, cpu=7.0, queued=3.0)
-    monkeypatch.setattr(limits.time, "monotonic", lambda: found.now)
+    monkeypatch.setattr(stopwatch.time, "monotonic", lambda: found.now)
     found.usage = lambda: Usage(found.cpu, found.queued)
     return found
 
