@@ -38,6 +38,7 @@ def test_broadcasts(student, draw):
         ((1, width), (1, width)),
         ((width,), (2, m, n, width)),
         ((2, m, n, width), (n, width)),
+        ((width,), (2, 1, m, n, width)),
     ]:
         u, v = draw.normal(*a), draw.normal(*b)
         found = student.cosine_similarity(u, v)

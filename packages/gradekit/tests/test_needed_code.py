@@ -31,6 +31,7 @@ ASKED = {
     "a_fence_around_an_answer",
     "a_prompt_above_an_answer",
     "an_answer_that_needs_one_below_a_fence",
+    "an_answer_that_needs_one_that_may_be_in_another_cell",
 }
 
 
@@ -161,6 +162,16 @@ def an_answer_that_needs_what_was_added_above_its_test(notebook: NotebookNode) -
 @case
 def an_answer_that_needs_one_below_a_fence(notebook: NotebookNode) -> None:
     a_fence_around_an_answer(notebook)
+    cell_of(notebook, "table").source = f"evens([2])\n{SQUARES}"
+
+
+@case
+def an_answer_that_needs_one_that_may_be_in_another_cell(notebook: NotebookNode) -> None:
+    cell_of(
+        notebook, "evens"
+    ).source = "def evens(numbers):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+    below = notebook.cells.index(cell_of(notebook, "evens")) + 1
+    notebook.cells.insert(below, v4.new_code_cell(EVENS.replace("evens", "even_sum"), id="own"))
     cell_of(notebook, "table").source = f"evens([2])\n{SQUARES}"
 
 

@@ -8,8 +8,10 @@ import os
 import time
 from collections.abc import Callable
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from sandbox_kernel.usage import Usage
+if TYPE_CHECKING:
+    from sandbox_kernel.usage import Usage  # it imports psutil
 
 #: multiples of the CPU limit: the time that code may sleep or wait, and the real time that may pass in all
 SLEEP_FACTOR, WALL_FACTOR = 2.0, 20.0
@@ -41,7 +43,7 @@ class Stopwatch:
 
     def __init__(
         self,
-        usage: Callable[[], Usage | None],
+        usage: "Callable[[], Usage | None]",
         seconds: float,
         sleep_factor: float = SLEEP_FACTOR,
         wall_factor: float = WALL_FACTOR,

@@ -8,11 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from gradekit.course.operating_system import cpu_alarm, data_limit
 from sandbox_kernel.stopwatch import Stopwatch
-from sandbox_kernel.usage import Usage
+
+if TYPE_CHECKING:
+    from sandbox_kernel.usage import Usage
 
 #: multiples of its CPU limit that a whole submission may sleep or wait, and that may pass in all
 _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR = 1.0, 3.0
@@ -50,7 +52,7 @@ class Limits:
         """The wall time that a submission can take, including two starts of its kernel."""
         return _SUBMISSION_WALL_FACTOR * self.submission_seconds + 2 * self.startup_seconds
 
-    def stopwatch(self, usage: Callable[[], Usage | None]) -> Stopwatch:
+    def stopwatch(self, usage: "Callable[[], Usage | None]") -> Stopwatch:
         """One for the whole submission, which runs from now on."""
         factors = _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR
         return Stopwatch(usage, self.submission_seconds, *factors).begin()

@@ -47,7 +47,7 @@ _YEARS = range(1990, 2200)
 #: strict, since nbgrader reads the third word as a time zone, and opens the file of that name
 _TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*", re.ASCII)
 #: a day and a month in an order that nobody can know, or an offset that nbgrader reads as seconds
-_AMBIGUOUS = re.compile(r"\d\d?[.-]\d\d?[.-]\d\d.*|.*\s[+-]\d.*")
+_AMBIGUOUS = re.compile(r"\d\d?[.-]\d\d?[.-]\d\d.*|\S+\s+\S+\s+[+-]\d.*")
 #: a notebook that other code may open
 MAX_OPENED_BYTES = 20 * 2**20
 #: in code that runs, imports or reads notebooks

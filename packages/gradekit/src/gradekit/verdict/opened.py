@@ -14,7 +14,15 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern
 
 from gradekit.course import Assignment
-from gradekit.course.cells import Doubt, Record, answer_of, decided_by_a_person, remembered, remembered_of_all
+from gradekit.course.cells import (
+    Doubt,
+    Record,
+    answer_of,
+    decided_by_a_person,
+    grade_id,
+    remembered,
+    remembered_of_all,
+)
 from gradekit.course.files import Stamp, files_in, files_stamp, handed_in_letter, handed_in_text, is_letter
 from gradekit.course.kernels import SANDBOX, other_language
 from gradekit.course.printing import printable
@@ -26,6 +34,8 @@ from gradekit.submission.texts import added_text
 from gradekit.verdict.results import Status, SubmissionResult
 
 _NO_FILE = re.compile(r"No such file or directory: '([^'\n]+)'")
+#: what an answer raises as it was handed out
+_UNFINISHED = "NotImplementedError"
 _REPLACED = "is not the one that was handed out, which was used in its place."
 
 
@@ -123,13 +133,14 @@ class OpenedNotebook:
     def _doubts_about_needed(self, doubts: list[Doubt], graded: SubmissionResult) -> Iterator[Doubt]:
         """A doubt about each exercise that lost points because an answer did not run that is itself in doubt."""
         undecided = {doubt.grade_id: answer_of(self.notebook, doubt.grade_id) for doubt in doubts}
+        cells = {name: cell for cell in self.notebook.cells if (name := grade_id(cell)) in undecided.values()}
+        empty = [name for name, cell in cells.items() if _UNFINISHED in cell.source]
         for exercise in graded.exercises:
             lost = [] if exercise.right or exercise.grade_id in undecided else exercise.checks
             told = "".join(check.message for check in lost)
-            if answer := next(
-                (name for name in undecided.values() if name and f" cell `{name}`" in told), ""
-            ):
-                what = f"It needs the cell `{answer}`, whose own points are undecided"
+            needed = empty if _UNFINISHED in told else [name for name in cells if f" cell `{name}`" in told]
+            if needed:
+                what = f"It needs the cell `{needed[0]}`, whose own points are undecided"
                 yield Doubt(exercise.grade_id, decided_by_a_person(what))
 
     def _doubts_about_missing_files(self, graded: SubmissionResult) -> Iterator[Doubt]:
