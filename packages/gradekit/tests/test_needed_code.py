@@ -1,6 +1,7 @@
 """Right answers that need code from other cells, beside plain nbgrader: never 0 where nobody is asked."""
 
 from collections.abc import Callable
+from copy import deepcopy
 
 import pytest
 from nbformat import NotebookNode, v4
@@ -214,6 +215,19 @@ def test_a_right_answer_that_needs_other_code_gets_its_points_or_a_person(graded
 )
 def test_only_a_line_without_which_a_cell_is_python_counts_as_pasted(code, line):
     assert pasted_line(code) == line
+
+
+def test_code_in_a_test_cell_that_was_handed_out_empty_is_kept():
+    test = mark("test_table", grade=True, locked=True, points=2)
+    released = v4.new_notebook(
+        cells=[code("squares = []", mark("table", solution=True), "table"), code("", test, "test_table")]
+    )
+    handed_in = deepcopy(released)
+    cell_of(handed_in, "test_table").source = "last = squares[-1]"
+    cell_of(handed_in, "table").source = SQUARES
+    handed_in.cells.append(v4.new_code_cell("print(last)", id="own"))
+    whole = restored(handed_in, released, tests_run=True).notebook
+    assert [cell.source for cell in whole.cells] == [SQUARES, "last = squares[-1]", "", "print(last)"]
 
 
 @pytest.mark.parametrize(("where", "text", "answer"), [

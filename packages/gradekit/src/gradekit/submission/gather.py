@@ -173,7 +173,7 @@ class Gathering:
             return False
         defined = self._work.definitions.of
         last = edit.released.strip().rpartition("\n")[2]
-        end = edit.submitted.rpartition(last)[2] if last in edit.submitted else ""
+        end = edit.submitted.rpartition(last)[2] if last and last in edit.submitted else ""
         at_end = is_test_cell(edit.cell) and all(line in end for line in source.split("\n"))
         uses = needed_names(source) & defined(edit.released)
         return (at_end or bool(uses)) and not needed_names(edit.released) & defined(source)
