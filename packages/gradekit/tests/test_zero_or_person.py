@@ -49,6 +49,9 @@ SHOWN = {
     "most marked cells of the notebook": (
         "test_code_elsewhere::test_a_person_decides_on_a_notebook_of_another_assignment"
     ),
+    "an exercise loses points, and its code needs": (
+        "test_needed_code::test_a_right_answer_that_needs_other_code_gets_its_points_or_a_person"
+    ),
     "an answer that was copied from another cell passes": f"{CODE}[below its test in a new cell]",
     "an answer that was copied from another cell, or": f"{CODE}[copied from another cell and wrong]",
     "a code answer is text that isn't code": f"{CODE}[prose in place of code]",

@@ -86,15 +86,17 @@ def compare_works(works: Sequence[Work], allowed: float = EXPECTED) -> Compariso
 
     low = -math.log(_SHOWN)
 
-    def pair(place: int) -> SimilarPair:
+    def pair_at(place: int) -> SimilarPair:
         found = {name: float(values[place]) for name, values in surprises.items() if values[place] > low}
         ordered = dict(sorted(found.items(), key=lambda item: -item[1]))
         return SimilarPair(int(first[place]), int(second[place]), float(expected[place]), ordered)
 
-    chosen = [pair(int(place)) for place in np.argsort(expected, kind="stable") if expected[place] <= allowed]
+    chosen = [
+        pair_at(int(place)) for place in np.argsort(expected, kind="stable") if expected[place] <= allowed
+    ]
     mine = [pair for pair in chosen if works[pair.first].owner != works[pair.second].owner]
     rest = np.flatnonzero(trusted)
-    closest = pair(int(rest[np.argmin(expected[rest])])) if len(rest) else None
+    closest = pair_at(int(rest[np.argmin(expected[rest])])) if len(rest) else None
     return Comparison(
         works,
         mine,

@@ -141,7 +141,7 @@ def _common(in_first: ExerciseResult, in_second: ExerciseResult) -> ExerciseResu
 
 
 def _ends(*results: SubmissionResult) -> str:
-    """Why tries ended early, of the first one that did."""
+    """Why the first of the tries that ended early did so; empty if none did."""
     return next((reason for result in results for reason in result.suspect), "")
 
 
