@@ -34,8 +34,9 @@ from gradekit.report.comments import Commented, Recipients, comment_on
 from gradekit.report.table import Row, locked_class_table, was_graded
 from gradekit.session.values import CheckOutcome
 
-#: letters that can't be read here
+#: the beginning of a line that names a check, known or not
 _LIKE_A_CHECK = re.compile(r"\w[\w-]*::\w")
+#: letters that can't be read here
 _OTHER = re.compile(r"requests?[ _]*(?:-\d+|\(\d+\))?\.(?:rtf|docx?|odt|pdf|html?)", re.IGNORECASE)
 _SHOWN = 600
 #: requests of one student that are shown
